@@ -1,0 +1,51 @@
+// Files: whole reads, atomic writes (temporary name, fsync, rename), append-only logs, scratch directories.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace cairn {
+
+Result<std::string> read_file(const std::string& path);
+// Writes to a temporary name beside path, fsyncs and renames; on failure path is as it was.
+Result<void> write_file_atomic(const std::string& path, std::string_view bytes);
+bool file_exists(const std::string& path);
+Result<void> make_directories(const std::string& path);
+// Directory part ("." if none), last component, and joined paths.
+std::string dirname_of(const std::string& path);
+std::string basename_of(const std::string& path);
+std::string join_path(const std::string& a, const std::string& b);
+
+// A fresh directory under $TMPDIR, removed with its content on destruction.
+class ScratchDir {
+ public:
+  static Result<ScratchDir> create(const std::string& prefix = "cairn");
+  ScratchDir(ScratchDir&&) noexcept;
+  ScratchDir& operator=(ScratchDir&&) noexcept;
+  ~ScratchDir();
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit ScratchDir(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+// Append-only line log: each append is one write(2) of a whole line, optionally fsynced.
+class AppendLog {
+ public:
+  static Result<AppendLog> open(const std::string& path);
+  AppendLog(AppendLog&&) noexcept;
+  AppendLog& operator=(AppendLog&&) noexcept;
+  ~AppendLog();
+  // Appends line + '\n'; refuses on a short write (disk full) after cutting the torn tail off.
+  Result<void> append(std::string_view line, bool sync);
+
+ private:
+  explicit AppendLog(int fd) : fd_(fd) {}
+  int fd_ = -1;
+};
+
+}  // namespace cairn

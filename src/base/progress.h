@@ -1,0 +1,31 @@
+// Progress of long work: rate, time left, best so far; drawn on a terminal, plain lines elsewhere.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "base/clock.h"
+
+namespace cairn {
+
+// Prints to stderr at most a few times a second; mode off prints nothing.
+class Progress {
+ public:
+  enum class Mode { off, lines, terminal, automatic };
+  Progress(Clock& clock, Mode mode, std::string title, std::uint64_t total);
+  ~Progress();
+  // done of total units; note is free text ("best 3.1x").
+  void update(std::uint64_t done, const std::string& note);
+  void finish(const std::string& note);
+
+ private:
+  Clock& clock_;
+  Mode mode_;
+  std::string title_;
+  std::uint64_t total_;
+  double start_ = 0;
+  double last_ = -1;
+  bool drawn_ = false;
+  bool finished_ = false;
+};
+
+}  // namespace cairn

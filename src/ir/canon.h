@@ -1,0 +1,15 @@
+// Canonical hash: equal for programs that differ only by names of loops and temporaries, by the operand
+// order of + * (and == !=), and by text positions. Declared tensors count by name, role, dtype and shape.
+#pragma once
+#include "base/hash.h"
+#include "ir/program.h"
+
+namespace cairn {
+
+// Temporaries are numbered by the first equation that writes them, loop variables by depth.
+Digest canonical_hash(const Program& program);
+// The same for one top-level statement, for memoising per-nest work: includes what the nest uses of the
+// tensor table (dtype, scope, shape, role), with temporaries by name.
+Digest nest_hash(const Program& program, const Stmt& nest);
+
+}  // namespace cairn
