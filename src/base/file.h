@@ -9,6 +9,9 @@
 
 namespace cairn {
 
+// The io error of a failed call: "cannot ACTION PATH: reason".
+Error errno_error(std::string_view action, const std::string& path, int error_number);
+// The whole file; refuses directories and what cannot be read.
 Result<std::string> read_file(const std::string& path);
 // Writes to a temporary name beside path, fsyncs and renames; on failure path is as it was.
 Result<void> write_file_atomic(const std::string& path, std::string_view bytes);
@@ -19,7 +22,11 @@ std::string dirname_of(const std::string& path);
 std::string basename_of(const std::string& path);
 std::string join_path(const std::string& a, const std::string& b);
 
-// A fresh directory under $TMPDIR, removed with its content on destruction.
+// Removes a file or a directory tree; what cannot be removed stays.
+void remove_tree(const std::string& path);
+
+// A fresh directory under $TMPDIR, removed with its content on destruction. A lock on it lets the next
+// create() remove what killed processes left behind.
 class ScratchDir {
  public:
   static Result<ScratchDir> create(const std::string& prefix = "cairn");
@@ -29,8 +36,9 @@ class ScratchDir {
   const std::string& path() const { return path_; }
 
  private:
-  explicit ScratchDir(std::string path) : path_(std::move(path)) {}
+  ScratchDir(std::string path, int lock_fd) : path_(std::move(path)), lock_fd_(lock_fd) {}
   std::string path_;
+  int lock_fd_ = -1;
 };
 
 // Append-only line log: each append is one write(2) of a whole line, optionally fsynced.

@@ -1,0 +1,43 @@
+#include "base/clock.h"
+
+#include <cmath>
+#include <ctime>
+
+#include <fmt/core.h>
+
+namespace cairn {
+
+namespace {
+std::string iso_utc(std::time_t seconds) {
+  std::tm parts{};
+  if (gmtime_r(&seconds, &parts) == nullptr) return "1970-01-01T00:00:00Z";
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
+                     parts.tm_hour, parts.tm_min, parts.tm_sec);
+}
+
+class SystemClock : public Clock {
+ public:
+  double now() override {
+    timespec t{};
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+  }
+  std::string wall() override {
+    timespec t{};
+    clock_gettime(CLOCK_REALTIME, &t);
+    return iso_utc(t.tv_sec);
+  }
+};
+}  // namespace
+
+Clock& system_clock() {
+  static SystemClock clock;
+  return clock;
+}
+
+std::string FakeClock::wall() {
+  constexpr std::time_t kEpoch = 1767225600;  // 2026-01-01T00:00:00Z
+  return iso_utc(kEpoch + static_cast<std::time_t>(std::floor(seconds_)));
+}
+
+}  // namespace cairn

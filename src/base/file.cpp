@@ -1,0 +1,171 @@
+#include "base/file.h"
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace cairn {
+
+namespace {
+class Fd {
+ public:
+  explicit Fd(int fd) : fd_(fd) {}
+  ~Fd() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Fd(const Fd&) = delete;
+  Fd& operator=(const Fd&) = delete;
+  int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_;
+};
+
+int open_retry(const char* path, int flags, mode_t mode = 0) {
+  for (;;) {
+    const int fd = ::open(path, flags | O_CLOEXEC, mode);
+    if (fd >= 0 || errno != EINTR) return fd;
+  }
+}
+
+// Writes everything; 0 or the errno of the failing write.
+int write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno;
+    if (n == 0) return ENOSPC;
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return 0;
+}
+
+int sync_fd(int fd) {
+  while (::fsync(fd) != 0) {
+    if (errno == EINVAL || errno == EROFS) return 0;  // pipes and devices have nothing to sync
+    if (errno != EINTR) return errno;
+  }
+  return 0;
+}
+
+// Makes a rename durable; a directory that cannot be synced is not an error of the write.
+void sync_directory(const std::string& path) {
+  const Fd fd(open_retry(path.c_str(), O_RDONLY | O_DIRECTORY));
+  if (fd.get() >= 0) (void)sync_fd(fd.get());
+}
+}  // namespace
+
+Error errno_error(std::string_view action, const std::string& path, int error_number) {
+  Error error{Code::io, fmt::format("cannot {} {}: {}", action, path, std::strerror(error_number)), {}, {}};
+  if (error_number == ENOSPC || error_number == EDQUOT) error.notes.push_back("free some space and run again");
+  return error;
+}
+
+Result<std::string> read_file(const std::string& path) {
+  const Fd fd(open_retry(path.c_str(), O_RDONLY));
+  if (fd.get() < 0) return errno_error("read", path, errno);
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) return errno_error("read", path, errno);
+  if (S_ISDIR(info.st_mode)) return errno_error("read", path, EISDIR);
+  std::string bytes;
+  if (S_ISREG(info.st_mode)) bytes.reserve(static_cast<std::size_t>(info.st_size) + 1);
+  constexpr std::size_t kChunk = 1u << 16;
+  for (;;) {
+    const std::size_t size = bytes.size();
+    const std::size_t want = std::max(kChunk, bytes.capacity() - size);
+    bytes.resize(size + want);
+    const ssize_t n = ::read(fd.get(), bytes.data() + size, want);
+    bytes.resize(size + static_cast<std::size_t>(n > 0 ? n : 0));
+    if (n == 0) return bytes;
+    if (n < 0 && errno != EINTR) return errno_error("read", path, errno);
+  }
+}
+
+Result<void> write_file_atomic(const std::string& path, std::string_view bytes) {
+  static std::atomic<unsigned> counter{0};
+  const std::string temporary = fmt::format("{}.tmp.{}.{}", path, ::getpid(), counter++);
+  Fd fd(open_retry(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0666));
+  if (fd.get() < 0) return errno_error("write", path, errno);
+  int failure = write_all(fd.get(), bytes);
+  if (failure == 0) failure = sync_fd(fd.get());
+  if (::close(fd.release()) != 0 && failure == 0 && errno != EINTR) failure = errno;
+  if (failure == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) failure = errno;
+  if (failure != 0) {
+    ::unlink(temporary.c_str());
+    return errno_error("write", path, failure);
+  }
+  sync_directory(dirname_of(path));
+  return {};
+}
+
+bool file_exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+
+Result<void> make_directories(const std::string& path) {
+  for (std::size_t at = path.find('/', 1);; at = path.find('/', at + 1)) {
+    const std::string part = path.substr(0, at);
+    if (!part.empty() && ::mkdir(part.c_str(), 0777) != 0) {
+      const int failure = errno;
+      struct stat info {};
+      if (::stat(part.c_str(), &info) != 0) return errno_error("make directory", part, failure);
+      if (!S_ISDIR(info.st_mode)) return errno_error("make directory", part, ENOTDIR);
+    }
+    if (at == std::string::npos) return {};
+  }
+}
+
+std::string dirname_of(const std::string& path) {
+  const std::size_t at = path.rfind('/');
+  if (at == std::string::npos) return ".";
+  return at == 0 ? "/" : path.substr(0, at);
+}
+
+std::string basename_of(const std::string& path) {
+  const std::size_t at = path.rfind('/');
+  return at == std::string::npos ? path : path.substr(at + 1);
+}
+
+std::string join_path(const std::string& a, const std::string& b) {
+  if (a.empty() || (!b.empty() && b[0] == '/')) return b;
+  return a.back() == '/' ? a + b : a + "/" + b;
+}
+
+Result<AppendLog> AppendLog::open(const std::string& path) {
+  const int fd = open_retry(path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);
+  if (fd < 0) return errno_error("open", path, errno);
+  return AppendLog(fd);
+}
+AppendLog::AppendLog(AppendLog&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+AppendLog& AppendLog::operator=(AppendLog&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+AppendLog::~AppendLog() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+Result<void> AppendLog::append(std::string_view line, bool sync) {
+  const std::string whole = std::string(line) + '\n';
+  struct stat info {};
+  if (::fstat(fd_, &info) != 0) return errno_error("append to", "the log", errno);
+  ssize_t n = 0;
+  do {
+    n = ::write(fd_, whole.data(), whole.size());
+  } while (n < 0 && errno == EINTR);
+  if (n != static_cast<ssize_t>(whole.size())) {
+    const int failure = n < 0 ? errno : ENOSPC;
+    if (n > 0) (void)!::ftruncate(fd_, info.st_size);
+    return errno_error("append to", "the log", failure);
+  }
+  if (sync) {
+    if (const int failure = sync_fd(fd_); failure != 0) return errno_error("sync", "the log", failure);
+  }
+  return {};
+}
+
+}  // namespace cairn
