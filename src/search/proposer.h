@@ -1,6 +1,7 @@
 // Proposals for a state: one action or a sequence of which only the end is evaluated (cpu.md, search spec).
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -32,14 +33,28 @@ struct Proposal {
   double predicted_seconds = 0;
   std::string origin;                // "cost-model", "enumerate", ...
   std::string template_name;         // composites: the general template's name
+  std::uint64_t base = 0;            // id of the state that `actions` start from: the expanded one or an ancestor
 };
 
-// Makes ranked proposals. Deterministic in (state, count, rng).
+// What a proposer is told besides the state.
+struct ProposeContext {
+  std::size_t count = 4;                            // proposals wanted
+  Rng rng{0};
+  std::function<bool(const Digest&)> seen;          // already evaluated in this run: pointless to propose again
+  std::function<const SearchState*(std::uint64_t)> state_of;  // a committed state by id, or null
+};
+
+// Makes ranked proposals, best first; fewer than asked for when it has no more. Deterministic in its arguments
+// and in what it observed.
 class Proposer {
  public:
   virtual ~Proposer() = default;
   virtual std::string name() const = 0;
-  virtual std::vector<Proposal> propose(const SearchState& state, std::size_t count, Rng rng) = 0;
+  virtual std::vector<Proposal> propose(const SearchState& state, const ProposeContext& context) = 0;
+  // A committed result of one of its proposals (score: log(t_naive / t), 0 if it failed).
+  virtual void observe(const Proposal& proposal, const SearchState* state, bool passed) {
+    (void)proposal, (void)state, (void)passed;
+  }
 };
 
 }  // namespace cairn

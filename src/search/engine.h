@@ -1,0 +1,111 @@
+// The engine that all searches share: proposals in, verified and timed states out; ledger, transposition
+// table, journal, anytime best. Algorithms (algorithms.h) only decide which state to expand next.
+#pragma once
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/pool.h"
+#include "search/guide.h"
+#include "search/journal.h"
+
+namespace cairn {
+
+struct SearchOptions {
+  std::string task = "program";
+  std::string algorithm = "beam";
+  Budget budget;
+  std::uint64_t seed = 1;
+  int lookahead = 4;          // uncommitted proposals; part of the seed line, not of the machine
+  unsigned jobs = 2;          // compile workers
+  std::string directory;      // journal and best program go here; empty: memory only
+  // Called after each committed proposal and improvement; may be empty.
+  std::function<void(const struct SearchSummary&)> on_progress;
+};
+
+// One row of the per-candidate reason table.
+struct ReasonRow {
+  std::string outcome;
+  std::string reason;         // of the first such candidate
+  std::uint64_t count = 0;
+};
+
+struct CurvePoint { std::uint64_t evaluation; double wall_seconds; double seconds; };
+
+// What a run reports.
+struct SearchSummary {
+  std::string stop_reason;
+  Ledger ledger;
+  std::uint64_t best = 0;                 // id of the best state
+  double naive_seconds = 0, best_seconds = 0;
+  double rank_correlation = 0;            // Spearman, predicted against measured; NaN below 3 points
+  double efficiency = 0;                  // accepted over proposed
+  std::vector<ReasonRow> reasons;
+  std::vector<CurvePoint> curve;          // each improvement
+  std::vector<std::string> notes;
+};
+
+class SearchEngine {
+ public:
+  SearchEngine(Program root, Evaluator& evaluator, Proposer& proposer, Guide* guide, Journal journal, Clock& clock,
+               SearchOptions options);
+
+  // Times the naive program; refuses if it fails its own gate.
+  Result<void> start();
+  const SearchState& root() const { return states_.front(); }
+  // Proposes up to `count` unseen programs at the state, evaluates them and commits in order. Returns the
+  // states that passed, in proposal order. Empty when nothing new came or the budget ended.
+  Result<std::vector<const SearchState*>> expand(const SearchState& state, std::size_t count);
+  // False when the budget is spent, Ctrl-C came, or nothing new can be proposed any more.
+  bool open() const;
+  const SearchState* state(std::uint64_t id) const;
+  const SearchState& best() const;
+  // The best states, best first, the root not included.
+  std::vector<const SearchState*> top(std::size_t count) const;
+  const std::deque<SearchState>& states() const { return states_; }
+  // A restart of the algorithm; 3 of them and 1,000 proposals without a new hash end the run as "exhausted".
+  void note_restart() { ++restarts_without_new_; }
+  Rng rng() const { return rng_; }
+  const SearchOptions& options() const { return options_; }
+  // Ends the run: journals the reason and fills the summary.
+  Result<SearchSummary> finish();
+
+ private:
+  struct Pending { Proposal proposal; SearchState state; };
+  Result<std::vector<Pending>> collect(const SearchState& state, std::size_t count);
+  Result<const SearchState*> commit(Pending pending);
+  Result<void> save_best(const SearchState& state);
+  void refresh_wall();
+  std::string stop_reason() const;
+
+  Evaluator& evaluator_;
+  Proposer& proposer_;
+  Guide* guide_;
+  Journal journal_;
+  Clock& clock_;
+  SearchOptions options_;
+  Rng rng_;
+  double started_ = 0;
+  double replayed_wall_ = 0;       // wall seconds of the run that is resumed
+  std::deque<SearchState> states_; // addresses stay valid
+  std::unordered_map<std::uint64_t, std::size_t> by_id_;
+  std::unordered_map<Digest, std::uint64_t> seen_;
+  std::uint64_t next_number_ = 1;
+  std::uint64_t best_ = 0;
+  double best_lo_ = 0;
+  Ledger ledger_;
+  std::uint64_t expansions_ = 0, restarts_without_new_ = 0, stale_proposals_ = 0;
+  std::map<std::string, ReasonRow> reasons_;
+  std::vector<CurvePoint> curve_;
+  std::vector<std::pair<double, double>> predictions_;  // predicted, measured
+};
+
+// Spearman rank correlation with average ranks for ties; NaN below 3 points.
+double rank_correlation(const std::vector<std::pair<double, double>>& points);
+
+}  // namespace cairn
