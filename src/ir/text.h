@@ -11,11 +11,18 @@ namespace cairn {
 // Limits on untrusted input; beyond them the parser refuses.
 struct ParseLimits {
   std::size_t bytes = 64u << 20;
-  unsigned depth = 200;          // nesting of loops, tests and expressions
+  unsigned depth = 200;          // nesting of loops, tests and expressions; chained operators: ten times that
+  std::size_t nodes = 8'000'000; // expression nodes
 };
+
+// How promises are read. automatic: a text without declarations is a bare Step-TP body, any other is LEIR as
+// written. steptp: the Step-TP reading for a text with declarations too (B axes as P unless block axes stand
+// outermost, s and l tensors that cross top-level nests as g).
+enum class Reading { automatic, leir, steptp };
 
 struct ParseOptions {
   std::string file = "<text>";
+  Reading reading = Reading::automatic;
   ParseLimits limits;
   // Known tensors of a bare Step-TP body (the corpus keeps them beside the text); declared first.
   std::vector<Tensor> known;
@@ -32,7 +39,7 @@ Result<ExprPtr> parse_expr(std::string_view text);
 // `L i<512`; steptp: the public profile, bare body.
 enum class Profile { leir, short_form, steptp };
 
-// Prints; leir and short_form parse back to a program of the same canonical hash.
+// Prints leir or short_form, which parse back to a program of the same canonical hash.
 std::string print_program(const Program& program, Profile profile = Profile::leir);
 // steptp refuses what the profile cannot say (tests, M, marks, wx, conversions ...), naming it.
 Result<std::string> print_steptp(const Program& program);
