@@ -1,0 +1,179 @@
+#include "analysis/dependence.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "analysis/dependence_pairs.h"
+#include "analysis/system_lower.h"
+#include "base/check.h"
+
+namespace cairn {
+
+namespace {
+std::atomic<std::uint64_t> fast_count{0};
+std::atomic<std::uint64_t> isl_count{0};
+std::atomic<std::uint64_t> unknown_count{0};
+std::atomic<DependenceMode> current_mode{DependenceMode::automatic};
+
+Feasible decide(const IntegerSystem& system, std::vector<std::int64_t>* point) {
+  const DependenceMode mode = current_mode.load(std::memory_order_relaxed);
+  if (mode != DependenceMode::isl_only) {
+    const Feasible fast = decide_fast(system, point);
+    if (fast != Feasible::unknown || mode == DependenceMode::fast_only) {
+      (fast == Feasible::unknown ? unknown_count : fast_count).fetch_add(1, std::memory_order_relaxed);
+      return fast;
+    }
+  }
+  const Feasible slow = decide_isl(system, point);
+  (slow == Feasible::unknown ? unknown_count : isl_count).fetch_add(1, std::memory_order_relaxed);
+  return slow;
+}
+
+struct Instance {
+  LowerScope scope;
+  std::vector<int> loops;   // system variables of the access's loops
+};
+
+void add_loop(Instance& x, SystemLowering& lowering, const Stmt& loop, int shared) {
+  const Interval range{0, loop.extent - 1};
+  int v = shared;
+  if (v < 0) {
+    v = lowering.system.add_variable(range);
+  } else {
+    lowering.system.narrow(v, range);
+  }
+  x.loops.push_back(v);
+  x.scope.variables.emplace_back(loop.var, v);
+}
+
+void add_conditions(const Access& access, Instance& x, SystemLowering& lowering) {
+  for (const Condition& c : access.conditions) lowering.assume(*c.cond, c.holds, x.scope);
+}
+
+int loop_variable(const Instance& x, const std::string& name) {
+  const int v = x.scope.variable(name);
+  CAIRN_CHECK_MSG(v >= 0, "a relation names a loop that the access does not stand in: " + name);
+  return v;
+}
+
+Touch ask(const Access& a, const Access& b, const std::vector<PairRelation>& relations, bool want_point) {
+  if (a.tensor != b.tensor) return {};
+  SystemLowering lowering;
+  Instance x;
+  Instance y;
+  for (const Stmt* loop : a.loops) add_loop(x, lowering, *loop, -1);
+  for (const Stmt* loop : b.loops) {
+    int shared = -1;
+    for (const PairRelation& r : relations) {
+      if (r.order == Order::equal && r.var_b == loop->var) shared = loop_variable(x, r.var_a);
+    }
+    add_loop(y, lowering, *loop, shared);
+  }
+  for (const PairRelation& r : relations) {
+    if (r.order == Order::any) continue;
+    const int va = loop_variable(x, r.var_a);
+    const int vb = loop_variable(y, r.var_b);
+    if (r.order == Order::equal || va == vb) {
+      if (va == vb && r.order != Order::equal) return {};
+      if (va != vb) lowering.system.add_equal(*combine_rows(variable_row(va), 1, variable_row(vb), -1));
+      continue;
+    }
+    const bool less = r.order == Order::less;
+    AffineRow gap = *combine_rows(variable_row(va), less ? -1 : 1, variable_row(vb), less ? 1 : -1);
+    gap.constant -= 1;
+    lowering.system.add_at_least(std::move(gap));
+  }
+  if (a.subscripts.size() != b.subscripts.size()) {
+    lowering.exact = false;
+  } else {
+    for (std::size_t i = 0; i < a.subscripts.size(); ++i) {
+      const auto left = lowering.lower(*a.subscripts[i], x.scope);
+      const auto right = left ? lowering.lower(*b.subscripts[i], y.scope) : std::nullopt;
+      const auto difference = right ? combine_rows(*left, 1, *right, -1) : std::nullopt;
+      if (!difference) {
+        lowering.exact = false;
+      } else if (!difference->is_constant()) {
+        lowering.system.add_equal(*difference);
+      } else if (difference->constant != 0) {
+        fast_count.fetch_add(1, std::memory_order_relaxed);
+        return {};
+      }
+    }
+  }
+  add_conditions(a, x, lowering);
+  add_conditions(b, y, lowering);
+  Touch touch;
+  std::vector<std::int64_t> point;
+  const Feasible answer = decide(lowering.system, want_point ? &point : nullptr);
+  if (answer == Feasible::no) return touch;
+  touch.answer = answer == Feasible::yes && lowering.exact ? Answer::yes : Answer::unknown;
+  if (want_point && answer == Feasible::yes) {
+    for (const int v : x.loops) touch.at_a.push_back(point[static_cast<std::size_t>(v)]);
+    for (const int v : y.loops) touch.at_b.push_back(point[static_cast<std::size_t>(v)]);
+  }
+  return touch;
+}
+}  // namespace
+
+Answer may_touch(const Program&, const Access& a, const Access& b, const std::vector<PairRelation>& relations) {
+  return ask(a, b, relations, false).answer;
+}
+
+Answer may_touch(const Access& a, const Access& b, const std::vector<PairRelation>& relations) {
+  return ask(a, b, relations, false).answer;
+}
+
+Touch find_touch(const Access& a, const Access& b, const std::vector<PairRelation>& relations) {
+  return ask(a, b, relations, true);
+}
+
+Answer may_run(const Access& access) {
+  SystemLowering lowering;
+  Instance x;
+  for (const Stmt* loop : access.loops) add_loop(x, lowering, *loop, -1);
+  add_conditions(access, x, lowering);
+  const Feasible answer = decide(lowering.system, nullptr);
+  if (answer == Feasible::no) return Answer::no;
+  return answer == Feasible::yes && lowering.exact ? Answer::yes : Answer::unknown;
+}
+
+DependenceCounters dependence_counters() {
+  return {fast_count.load(std::memory_order_relaxed), isl_count.load(std::memory_order_relaxed),
+          unknown_count.load(std::memory_order_relaxed)};
+}
+
+void set_dependence_mode(DependenceMode mode) { current_mode.store(mode, std::memory_order_relaxed); }
+
+std::optional<UpdateOp> update_of(const Access& access) {
+  if (access.stmt == nullptr || !access.stmt->is_equation()) return std::nullopt;
+  if (!access.is_self && !(access.is_write && reads_tensor(*access.stmt->rhs, access.tensor))) return std::nullopt;
+  const auto update = match_self_update(*access.stmt);
+  return update ? std::optional(update->op) : std::nullopt;
+}
+
+std::vector<Dependence> carried_dependences(const Program& program, const StmtPath& loop) {
+  std::vector<Access> accesses = collect_accesses(program, loop);
+  std::vector<Dependence> out;
+  if (accesses.empty()) return out;
+  const std::size_t depth = enclosing_loops(program, loop);
+  PairFinder finder(accesses);
+  for (const PairFinder::Pair& pair : finder.pairs()) {
+    const Access& a = accesses[pair.first];
+    const Access& b = accesses[pair.second];
+    if (a.loops.size() <= depth || b.loops.size() <= depth) continue;
+    std::vector<PairRelation> relations = equal_prefix(a, b, depth);
+    relations.push_back({a.loops[depth]->var, b.loops[depth]->var, Order::less});
+    const Answer answer = finder.touch(pair, relations);
+    if (answer == Answer::no) continue;
+    Dependence d;
+    d.kind = !a.is_write ? DependenceKind::anti : b.is_write ? DependenceKind::output : DependenceKind::flow;
+    d.source = a;
+    d.sink = b;
+    d.reduction = finder.is_reduction(pair);
+    d.certain = answer == Answer::yes;
+    out.push_back(std::move(d));
+  }
+  return out;
+}
+
+}  // namespace cairn

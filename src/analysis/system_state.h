@@ -1,0 +1,90 @@
+// Working state of the fast solver: dense rows over at most kMaxColumns variables with boxes.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "analysis/system.h"
+
+namespace cairn::solver {
+
+inline constexpr int kMaxColumns = 48;
+inline constexpr std::size_t kMaxRows = 96;
+
+inline std::int64_t floor_div(std::int64_t a, std::int64_t b) {
+  const std::int64_t q = a / b;
+  return (a % b != 0 && ((a < 0) != (b < 0))) ? q - 1 : q;
+}
+inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return -floor_div(-a, b); }
+
+// c . x + k, == 0 or >= 0; `mask` has the columns with non-zero coefficients.
+struct Row {
+  std::uint64_t mask = 0;
+  std::int64_t k = 0;
+  bool equal = false;
+  std::array<std::int64_t, kMaxColumns> c{};
+  void set(int column, std::int64_t coef) {
+    c[static_cast<std::size_t>(column)] = coef;
+    const std::uint64_t bit = std::uint64_t{1} << column;
+    mask = coef != 0 ? mask | bit : mask & ~bit;
+  }
+  std::int64_t at(int column) const { return c[static_cast<std::size_t>(column)]; }
+  bool has(int column) const { return (mask >> column & 1) != 0; }
+};
+
+// Calls fn(column) for each non-zero coefficient.
+template <class Fn>
+void for_columns(std::uint64_t mask, Fn&& fn) {
+  while (mask != 0) {
+    fn(__builtin_ctzll(mask));
+    mask &= mask - 1;
+  }
+}
+
+struct State {
+  int columns = 0;
+  std::array<std::int64_t, kMaxColumns> lo{};
+  std::array<std::int64_t, kMaxColumns> hi{};
+  std::vector<Row> rows;
+  bool overflow = false;   // numbers grew beyond the limits: the answer is unknown
+
+  std::int64_t low(int column) const { return lo[static_cast<std::size_t>(column)]; }
+  std::int64_t high(int column) const { return hi[static_cast<std::size_t>(column)]; }
+  bool fixed(int column) const { return low(column) == high(column); }
+};
+
+// Range of a row over the boxes.
+struct Wide {
+  Int128 lo, hi;
+};
+Wide range_of(const State& s, const Row& row);
+// a * x + b * y as an inequality (or equality if both are); sets overflow beyond the limits.
+Row combine(State& s, const Row& x, std::int64_t a, const Row& y, std::int64_t b);
+
+enum class Tidy : std::uint8_t { ok, infeasible };
+// Folds fixed variables, divides by gcds, moves single-variable rows into boxes, drops what always holds.
+Tidy tidy(State& s);
+// Tightens the boxes by every row, a bounded number of rounds; infeasible if one becomes empty.
+Tidy propagate(State& s, bool* changed);
+
+// Splits an equality whose large coefficients have a common divisor that only one value of the small part
+// reaches (mixed radix); false if there is no such split. Infeasible if no value does.
+bool split_radix(State& s, std::size_t row, bool* infeasible);
+
+// What was removed, to rebuild a solution backwards.
+struct Step {
+  enum class Kind : std::uint8_t { substitute, eliminate, shift } kind = Kind::substitute;
+  int column = 0;
+  std::vector<Row> rows;
+  std::int64_t lo = 0, hi = 0;
+};
+// Solves equality `row` for a unit-coefficient column and substitutes it everywhere.
+void substitute(State& s, std::size_t row, int column, std::vector<Step>* trail);
+// Replaces a column by a combination that lowers the equality's other coefficients (Euclid).
+void euclid_step(State& s, std::size_t row, std::vector<Step>* trail);
+// Fourier-Motzkin: removes a column from the inequalities; `dark` subtracts (a-1)(b-1) from each pair.
+void eliminate(State& s, int column, bool dark, std::vector<Step>* trail);
+// Values of removed columns from those of the others.
+bool rebuild(const std::vector<Step>& trail, std::vector<std::int64_t>* values);
+
+}  // namespace cairn::solver
