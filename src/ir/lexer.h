@@ -12,6 +12,14 @@ inline bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 inline bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
+// Index of a tensor name of one or two letters in a table of kShortNames entries; kShortNames for any other.
+inline constexpr std::size_t kShortNames = 26 * 27;
+inline std::size_t short_name_index(std::string_view name) {
+  if (name.empty() || name.size() > 2 || !is_upper(name[0]) || (name.size() == 2 && !is_lower(name[1]))) return kShortNames;
+  const auto first = static_cast<std::size_t>(name[0] - 'A');
+  return first * 27 + (name.size() == 2 ? static_cast<std::size_t>(name[1] - 'a') + 1 : 0);
+}
+
 // A scanned number: an integer by magnitude, or a double.
 struct NumberToken {
   enum class Kind : std::uint8_t { integer, real, integer_too_large, real_out_of_range };

@@ -11,13 +11,6 @@ namespace {
 constexpr std::size_t kNoSlot = static_cast<std::size_t>(-1);
 constexpr std::size_t kMaxConflicts = 100;
 
-// Index of a name of one or two letters in the direct table, or its size.
-std::size_t short_index(std::string_view name) {
-  if (name.size() > 2) return 26 * 27;
-  const auto first = static_cast<std::size_t>(name[0] - 'A');
-  return first * 27 + (name.size() == 2 ? static_cast<std::size_t>(name[1] - 'a') + 1 : 0);
-}
-
 std::optional<Role> role_of(std::string_view word) {
   for (const Role role : {Role::in, Role::param, Role::constant, Role::io, Role::out, Role::tmp}) {
     if (role_name(role) == word) return role;
@@ -56,14 +49,14 @@ Error Parser::take_error() {
 }
 
 std::size_t Parser::find_slot(std::string_view name) const {
-  const std::size_t index = short_index(name);
+  const std::size_t index = short_name_index(name);
   if (index < short_names_.size()) return short_names_[index] == 0 ? kNoSlot : short_names_[index] - 1;
   const auto it = long_names_.find(std::string(name));
   return it == long_names_.end() ? kNoSlot : it->second;
 }
 
 void Parser::add_slot(Tensor tensor) {
-  const std::size_t index = short_index(tensor.name);
+  const std::size_t index = short_name_index(tensor.name);
   if (index < short_names_.size()) {
     short_names_[index] = static_cast<std::uint32_t>(tensors_.size()) + 1;
   } else {

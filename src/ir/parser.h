@@ -95,7 +95,7 @@ class Parser {
 
   std::vector<Tensor> tensors_;
   std::vector<bool> conflicted_;
-  std::array<std::uint32_t, 26 * 27> short_names_{};  // slot + 1 of names of one or two letters
+  std::array<std::uint32_t, kShortNames> short_names_{};  // slot + 1 of names of one or two letters
   std::unordered_map<std::string, std::size_t> long_names_;
   std::vector<Conflict> conflicts_;
   std::vector<std::string> notes_;

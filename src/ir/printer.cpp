@@ -8,12 +8,6 @@
 namespace cairn {
 
 namespace {
-std::size_t short_index(std::string_view name) {
-  if (name.empty() || name.size() > 2 || name[0] < 'A' || name[0] > 'Z') return 26 * 27;
-  const auto first = static_cast<std::size_t>(name[0] - 'A');
-  return first * 27 + (name.size() == 2 ? static_cast<std::size_t>(name[1] - 'a') + 1 : 0);
-}
-
 constexpr std::string_view kKinds = "LPVUBM";
 
 // T^{7} would read as a loop and T^{f} could read as a tensor's dtype.
@@ -24,7 +18,7 @@ bool needs_parentheses(const Expr& cond) {
 
 const Tensor* Printer::find(std::string_view name) {
   if (program_ == nullptr) return nullptr;
-  const std::size_t index = short_index(name);
+  const std::size_t index = short_name_index(name);
   if (index >= short_names_.size()) return program_->find(name);
   if (short_names_[index] == nullptr) short_names_[index] = program_->find(name);
   return short_names_[index];

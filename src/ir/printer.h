@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "ir/lexer.h"
 #include "ir/text.h"
 
 namespace cairn {
@@ -39,7 +40,7 @@ class Printer {
   const Program* program_;
   Profile profile_;
   const Expr* swapped_ = nullptr;  // the binary node whose operands change places (self-update rule)
-  std::array<const Tensor*, 26 * 27> short_names_{};
+  std::array<const Tensor*, kShortNames> short_names_{};
   std::unordered_set<std::string> mentioned_;
 };
 

@@ -1,0 +1,86 @@
+// Writing the Step-TP profile, and refusing what it cannot say.
+#include <gtest/gtest.h>
+
+#include "ir/canon.h"
+#include "ir/text.h"
+#include "support/leir_files.h"
+
+namespace cairn {
+namespace {
+
+std::string write(const std::string& text, Reading reading = Reading::automatic) {
+  ParseOptions options;
+  options.reading = reading;
+  const Result<Program> program = parse_program(text, options);
+  EXPECT_TRUE(program.ok()) << (program.ok() ? "" : render(program.error()));
+  if (!program.ok()) return {};
+  const Result<std::string> out = print_steptp(*program);
+  return out.ok() ? *out : "refused: " + out.error().message;
+}
+
+// The right side written for `D = e` over one thread.
+std::string expand(const std::string& e) {
+  const std::string out = write("in A^{f32}_{4};out D^{f32}_{4};L^{4}_{i=0}[D_{i}=" + e + ";];");
+  const std::size_t at = out.find("]=") == std::string::npos ? out.find("}=", out.find("D^{")) : 0;
+  return out.rfind("refused", 0) == 0 ? out : out.substr(at + 2, out.size() - at - 6);
+}
+
+TEST(TextStepTp, BareBodiesComeBackAsTheyWere) {
+  for (const LeirFile& file : load_leir_files("ok")) {
+    if (file.name.rfind("steptp_", 0) != 0) continue;
+    ParseOptions options;
+    options.reading = Reading::steptp;
+    const Program program = *parse_program(file.text, options);
+    const Result<std::string> body = print_steptp(program);
+    ASSERT_TRUE(body.ok()) << render(body.error());
+    EXPECT_EQ(file.text.substr(file.text.size() - body->size()), *body) << file.name;
+    ParseOptions bare;
+    for (const Tensor& tensor : program.tensors()) {
+      if (tensor.declared) bare.known.push_back(tensor);
+    }
+    const Result<Program> again = parse_program(*body, bare);
+    ASSERT_TRUE(again.ok()) << render(again.error());
+    EXPECT_EQ(canonical_hash(*again), canonical_hash(program)) << file.name;
+  }
+}
+
+TEST(TextStepTp, NestsGetAThreadAxis) {
+  EXPECT_EQ(write("out D^{f32}_{4,8};P^{4}_{i=0}P^{8}_{j=0}[D_{i,j}=i;];"), "B^{4}_{tx=0}P^{8}_{j=0}[D^{f32,g}_{tx,j}=tx;];\n");
+  EXPECT_EQ(write("out D^{f32}_{4};L^{9}_{k=0}L^{4}_{i=0}[D_{i}=D_{i}+k;];"),
+            "L^{9}_{k=0}B^{4}_{tx=0}[D^{f32,g}_{tx}=D^{f32,g}_{tx}+k;];\n");
+  EXPECT_EQ(write("out D^{f32}_{2000,4};L^{2000}_{i=0}L^{4}_{j=0}[D_{i,j}=1;];"),
+            "L^{2000}_{i=0}B^{4}_{tx=0}[D^{f32,g}_{i,tx}=1;];\n");
+  EXPECT_EQ(write("out D^{f32};L^{4}_{i=0}[D=D+i;];"), "B^{1}_{tx=0}L^{4}_{i=0}[D^{f32,g}=D^{f32,g}+i;];\n");
+  EXPECT_EQ(write("out D^{f32};D=1;"), "B^{1}_{tx=0}[D^{f32,g}=1;];\n");
+  EXPECT_EQ(write("out D^{f32}_{5};L^{4}_{i=0}[D_{i+1}=D_{i};];"), "B^{1}_{tx=0}L^{4}_{i=0}[D^{f32,g}_{i+1}=D^{f32,g}_{i};];\n");
+}
+
+TEST(TextStepTp, MissingFunctionsAreExpanded) {
+  EXPECT_EQ(expand("rsqrt(A_{i})"), "1/sqrt(A^{f32,g}_{tx})");
+  EXPECT_EQ(expand("tanh(A_{i})"), "1-2/(exp(2*A^{f32,g}_{tx})+1)");
+  EXPECT_EQ(expand("sign(A_{i})"), "if_then_else(A^{f32,g}_{tx}>0,1,if_then_else(A^{f32,g}_{tx}<0,-1,0))");
+  EXPECT_EQ(expand("if_then_else(isnan(A_{i}),0,1)"), "if_then_else(A^{f32,g}_{tx}!=A^{f32,g}_{tx},0,1)");
+  EXPECT_EQ(expand("if_then_else(!(i<2),0,1)"), "if_then_else(if_then_else(tx<2,0,1)==1,0,1)");
+  EXPECT_EQ(expand("A_{i}*(i<2)"), "A^{f32,g}_{tx}*if_then_else(tx<2,1,0)");
+}
+
+TEST(TextStepTp, RefusesWhatTheProfileLacks) {
+  EXPECT_NE(expand("floor(A_{i})").find("function floor"), std::string::npos);
+  EXPECT_NE(expand("sin(A_{i})").find("function sin"), std::string::npos);
+  EXPECT_NE(expand("f16(A_{i})").find("conversion f16"), std::string::npos);
+  EXPECT_NE(expand("nan").find("number nan"), std::string::npos);
+  EXPECT_NE(expand("sign(sign(sign(sign(sign(sign(sign(A_{i})))))))").find("nested sign"), std::string::npos);
+  EXPECT_NE(write("io D^{f32}_{4};L^{4}_{i=0}[D_{i}=1;];").find("D is io"), std::string::npos);
+  EXPECT_NE(write("out D^{f32}_{4};L^{4}_{i=0}T^{i<3}[D_{i}=1;];").find("a test"), std::string::npos);
+  EXPECT_NE(write("out D^{f32}_{4};U^{4,2}_{i=0}[D_{i}=1;];").find("mark of loop i"), std::string::npos);
+  EXPECT_NE(write("out D^{f32}_{4};B^{4}_{wx=0}[D_{wx}=1;];").find("axis wx"), std::string::npos);
+  EXPECT_NE(write("out D^{f32}_{4};M^{4}_{m=0}[D_{m}=1;];").find("loop M over m"), std::string::npos);
+}
+
+TEST(TextStepTp, BlockAxesOutermostAreKept) {
+  const std::string text = "B^{4}_{bx=0}B^{8}_{tx=0}[D^{f32,g}_{bx,tx}=1;];\n";
+  EXPECT_EQ(write(text), text);
+}
+
+}  // namespace
+}  // namespace cairn
