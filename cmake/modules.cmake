@@ -16,7 +16,8 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 
 add_library(cairn_flags INTERFACE)
-target_compile_options(cairn_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)
+target_compile_options(cairn_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
+  -ffp-contract=off)
 target_include_directories(cairn_flags INTERFACE ${CMAKE_SOURCE_DIR}/src)
 target_link_libraries(cairn_flags INTERFACE fmt::fmt Threads::Threads)
 

@@ -1,0 +1,103 @@
+#include "ir/interp.h"
+
+#include <fmt/core.h>
+
+#include "base/check.h"
+#include "ir/interp_code.h"
+
+namespace cairn {
+
+namespace {
+using interp::Buffer;
+using interp::Kind;
+
+std::string shape_text(const Shape& shape) {
+  std::string text;
+  for (const std::int64_t extent : shape) text += fmt::format("{}{}", text.empty() ? "" : ",", extent);
+  return "{" + text + "}";
+}
+
+// Allocates a buffer and fills it from the caller's value.
+Result<void> load(const Program& program, const ValueMap& inputs, bool exact, Buffer* b) {
+  const auto n = static_cast<std::size_t>(b->size);
+  b->written.assign(n, b->given ? 1 : 0);
+  switch (b->kind) {
+    case Kind::f32: b->f32.assign(n, 0); break;
+    case Kind::f64: b->f64.assign(n, 0); break;
+    case Kind::i64: b->i64.assign(n, 0); break;
+  }
+  if (!b->given) return {};
+  const auto found = inputs.find(b->tensor->name);
+  if (found == inputs.end()) {
+    return error_at(program, b->tensor->pos, Code::usage, fmt::format("no value was given for {} {}",
+                                                                      role_name(b->tensor->role), b->tensor->name));
+  }
+  const Value& v = found->second;
+  const bool floats = is_float(b->dtype);
+  if (v.shape != b->shape || is_float(v.dtype) != floats || (floats ? v.floats.size() : v.ints.size()) != n) {
+    return error_at(program, b->tensor->pos, Code::usage,
+                    fmt::format("{} needs a {} of shape {}, got a {} of shape {}", b->tensor->name, dtype_name(b->dtype),
+                                shape_text(b->shape), dtype_name(v.dtype), shape_text(v.shape)));
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    switch (b->kind) {
+      case Kind::f32: b->f32[i] = static_cast<float>(round_to(b->dtype, v.floats[i])); break;
+      case Kind::f64: b->f64[i] = exact ? v.floats[i] : round_to(b->dtype, v.floats[i]); break;
+      case Kind::i64: b->i64[i] = wrap_integer(b->dtype, v.ints[i]); break;
+    }
+  }
+  return {};
+}
+
+Value unload(Buffer&& b) {
+  Value v;
+  v.dtype = b.dtype;
+  v.shape = b.shape;
+  switch (b.kind) {
+    case Kind::f32: v.floats.assign(b.f32.begin(), b.f32.end()); break;
+    case Kind::f64: v.floats = std::move(b.f64); break;
+    case Kind::i64: v.ints = std::move(b.i64); break;
+  }
+  return v;
+}
+}  // namespace
+
+std::int64_t Value::size() const { return element_count(shape).value_or(0); }
+
+Value Value::zeros(Dtype dtype, const Shape& shape) {
+  Value v;
+  v.dtype = dtype;
+  v.shape = shape;
+  const auto n = static_cast<std::size_t>(v.size());
+  if (is_float(dtype)) v.floats.assign(n, 0);
+  else v.ints.assign(n, 0);
+  return v;
+}
+
+Result<ValueMap> interpret(const Program& program, const ValueMap& inputs, const InterpOptions& options) {
+  interp::CompileOptions compile_options;
+  compile_options.random = options.rounding_seed != 0 && !options.in_f64;
+  compile_options.wide = options.in_f64 || compile_options.random;
+  CAIRN_TRY(interp::Bytecode code, interp::compile(program, compile_options));
+  for (Buffer& b : code.buffers) CAIRN_CHECKED(load(program, inputs, options.in_f64, &b));
+  CAIRN_CHECKED(interp::run(code, options.rounding_seed, options.max_instances));
+  ValueMap result;
+  for (Buffer& b : code.buffers) {
+    const Role role = b.tensor->role;
+    const bool output = role == Role::out || role == Role::io;
+    if (!output && !(options.keep_temporaries && role == Role::tmp)) continue;
+    if (output) {
+      for (std::size_t i = 0; i < b.written.size(); ++i) {
+        if (b.written[i]) continue;
+        return error_at(program, b.tensor->pos, Code::run,
+                        fmt::format("{} is never written; every element of an output must be",
+                                    interp::element_text(b, static_cast<std::int64_t>(i))));
+      }
+    }
+    std::string name = b.tensor->name;
+    result.emplace(std::move(name), unload(std::move(b)));
+  }
+  return result;
+}
+
+}  // namespace cairn
