@@ -7,12 +7,13 @@
 
 namespace cairn {
 
-// Per output: reference in f64, and per element the largest error of 4 naive runs with randomised rounding.
+// Per output: reference in f64, and per element what a candidate may be off by.
 struct OutputBudget {
-  Value reference;                 // f64 values
+  Value reference;                 // f64 values; integers and bools as they are
   Value naive;                     // naive run in the working dtype
-  std::vector<double> tolerance;   // max(2*own per element and row rms, gamma)
-  std::vector<std::uint8_t> skip;  // naive is inf or NaN where the reference is not
+  std::vector<double> tolerance;   // max(2*own, gamma); 0 for integers
+  std::vector<std::uint8_t> skip;  // naive is inf or NaN where the reference is not, or the reverse; or an
+                                   // integer (an index of computed values) on which the runs disagree
 };
 using Budget = std::map<std::string, OutputBudget, std::less<>>;
 
@@ -20,11 +21,21 @@ struct Comparison {
   bool ok = true;
   std::string reason;              // first failing element, found and expected, tolerance
   double max_ulp = 0, relative_l2 = 0, worst_ratio = 0;  // worst_ratio: error over tolerance
-  std::int64_t skipped = 0, compared = 0;
+  std::int64_t skipped = 0, compared = 0, failed = 0;
 };
-// Accepts when !(err > tol) holds for every element not skipped; NaN and infinity masks as the reference's.
+// Accepts when !(err > tol) holds for every element not skipped; NaN and infinities where the reference has
+// them and nowhere else. A skipped element may be anything but a NaN that naive does not have.
 Comparison compare_output(const OutputBudget& budget, const Value& candidate);
-// gamma = 4*u*sqrt(n)*||terms||_2 for multilinear programs, else 0; own from four randomised runs.
-Result<Budget> make_budget(const Program& naive, const ValueMap& inputs, std::uint64_t seed);
+// Bit-equal but for the sign of zero and NaN payloads.
+Comparison compare_exact(const Value& expected, const Value& candidate);
+
+// own: per element the largest error of 4 runs with randomised rounding and of the naive run, or its root
+// mean square over the innermost row if that is larger. gamma = 4*u*sqrt(n)*||terms||_2 for multilinear
+// programs, else 0; u is the unit roundoff of the output's compute type.
+Result<Budget> make_budget(const Program& naive, const ValueMap& inputs, std::uint64_t seed,
+                           const InterpOptions& options = {});
+
+// Unit roundoff of a dtype, e.g. 2^-24 for f32.
+double unit_roundoff(Dtype dtype);
 
 }  // namespace cairn
