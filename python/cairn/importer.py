@@ -39,11 +39,21 @@ def export_program(module, inputs, path=None):
         raise Refused(f"the module cannot be exported: {first_line(error)}", place=place) from error
 
 
+def separate(inputs):
+    """The inputs with a tensor given twice copied: export would take the two arguments for one."""
+    seen, out = set(), []
+    for value in inputs:
+        again = isinstance(value, torch.Tensor) and id(value) in seen
+        seen.add(id(value))
+        out.append(value.clone() if again else value)
+    return tuple(out)
+
+
 def import_module(module, example_inputs, name="module", params="safetensors", seed=1, path=None):
     """Exports a module called on example_inputs; returns an ImportedGraph."""
     if not isinstance(example_inputs, (list, tuple)):
         raise Refused("example_inputs is not a tuple of arguments")
-    program = export_program(module, tuple(example_inputs), path)
+    program = export_program(module, separate(example_inputs), path)
     builder = GraphBuilder(program, name, params, seed, path)
     graph = builder.build(supported_ops())
     graph.data["mode"] = "train" if module.training else "eval"
