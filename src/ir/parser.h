@@ -62,6 +62,7 @@ class Parser {
   void end_nest();
 
   // parser_expr.cpp
+  ExprPtr parse_lone_var();
   ExprPtr parse_or();
   ExprPtr parse_and();
   ExprPtr parse_comparison();

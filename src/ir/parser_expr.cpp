@@ -48,7 +48,25 @@ ExprPtr Parser::build(Op op, ExprPtr a, ExprPtr b, unsigned height_a, SourcePos 
   return make_expr(op, std::move(args), pos);
 }
 
+// A loop variable that is a whole subscript or argument, the commonest expression by far; null for any other.
+ExprPtr Parser::parse_lone_var() {
+  std::size_t length = 0;
+  while (is_lower(in_.peek(length))) ++length;
+  if (length == 0) return nullptr;
+  switch (in_.peek(length)) {
+    case ',': case '}': case ']': case ')': break;
+    default: return nullptr;
+  }
+  const SourcePos pos = in_.offset();
+  const std::string_view word = text_.substr(pos, length);
+  if (word == "inf" || word == "nan") return nullptr;
+  in_.advance(length);
+  height_ = 1;
+  return count_node(pos) ? make_var(std::string(word), pos) : nullptr;
+}
+
 ExprPtr Parser::parse_or() {
+  if (ExprPtr var = parse_lone_var(); var || failed_) return var;
   const SourcePos start = in_.offset();
   if (!enter(start)) return nullptr;
   ExprPtr left = parse_and();
