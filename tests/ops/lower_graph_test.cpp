@@ -20,6 +20,7 @@ bool updating() { return std::getenv("CAIRN_UPDATE") != nullptr; }
 
 std::vector<std::string> graphs_below(const std::string& directory) {
   std::vector<std::string> out;
+  if (!std::filesystem::exists(directory)) return out;  // git keeps no empty folders
   for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
     if (entry.path().extension() == ".json") out.push_back(entry.path().string());
   }
