@@ -1,0 +1,110 @@
+#include "analysis/flow_cover.h"
+
+#include <algorithm>
+
+#include "analysis/flow_system.h"
+
+namespace cairn {
+
+namespace {
+constexpr std::size_t kMaxUnion = 8;
+
+// A region's constraints as rows over the read's iterations; false where a subscript of the read is a gather.
+bool region_rows(const Region& region, AccessSystem& read, std::vector<AffineRow>* rows) {
+  for (const RegionConstraint& c : region.constraints) {
+    AffineRow row = constant_row(c.form.constant);
+    for (const auto& [name, coef] : c.form.terms) {
+      const int v = read.variable(name);
+      const auto sum = v < 0 ? std::nullopt : combine_rows(row, 1, variable_row(v), coef);
+      if (!sum) return false;
+      row = *sum;
+    }
+    for (const auto& [dim, coef] : c.dims) {
+      const auto& sub = read.subscript(dim);
+      const auto sum = sub ? combine_rows(row, 1, *sub, coef) : std::nullopt;
+      if (!sum) return false;
+      row = *sum;
+    }
+    rows->push_back(std::move(row));
+  }
+  return true;
+}
+
+// The contexts in which iterations of `write` precede the read's.
+std::vector<RegionContext> contexts_of(const Shared& shared, std::size_t equal_loops) {
+  std::vector<RegionContext> contexts;
+  if (shared.loops < equal_loops) return contexts;
+  if (shared.a_first) contexts.push_back({shared.loops, RegionContext::Step::free});
+  for (std::size_t m = shared.loops; m-- > equal_loops;) {
+    contexts.push_back({m, RegionContext::Step::previous});
+    contexts.push_back({m, RegionContext::Step::all_earlier});
+  }
+  return contexts;
+}
+}  // namespace
+
+Answer covered_by_regions(const Program& program, const CoverQuestion& question) {
+  const Access& read = *question.read;
+  AccessSystem iterations(read);
+  if (question.extra) iterations.assume(*question.extra, question.extra_holds);
+  if (proved_empty(iterations.system(), false)) return Answer::yes;
+  std::vector<std::vector<AffineRow>> parts;
+  for (const Access* write : question.writes) {
+    const Shared shared = shared_loops(program, *write, read);
+    for (const RegionContext& context : contexts_of(shared, question.equal_loops)) {
+      const auto region = written_region(*write, context);
+      if (!region) continue;
+      std::vector<AffineRow> rows;
+      if (!region_rows(*region, iterations, &rows)) continue;
+      std::vector<AffineRow> open;   // constraints that the read may break
+      bool disjoint = false;
+      for (AffineRow& row : rows) {
+        const auto range = iterations.system().bounds(row);
+        if (range && range->lo >= 0) continue;
+        disjoint |= range && range->hi < 0;
+        open.push_back(std::move(row));
+      }
+      if (disjoint) continue;
+      std::erase_if(open, [&](const AffineRow& row) { return iterations.always_at_least_zero(row); });
+      if (open.empty()) return Answer::yes;
+      if (std::find(parts.begin(), parts.end(), open) == parts.end()) parts.push_back(std::move(open));
+    }
+  }
+  if (parts.size() < 2) return Answer::unknown;
+  if (parts.size() > kMaxUnion) parts.resize(kMaxUnion);
+  // Covered if no iteration is outside every part.
+  IntegerSystem outside = iterations.system();
+  for (const std::vector<AffineRow>& part : parts) {
+    std::vector<Conjunction> cases;
+    for (const AffineRow& row : part) {
+      const auto negative = combine_rows(row, -1, constant_row(-1), 1);
+      if (!negative) return Answer::unknown;
+      cases.push_back({{*negative, false}});
+    }
+    outside.add_cases(std::move(cases));
+  }
+  return proved_empty(outside, false) ? Answer::yes : Answer::unknown;
+}
+
+Answer may_precede(const Program& program, const Access& write, const Access& read, const ExprPtr& extra) {
+  const Shared shared = shared_loops(program, write, read);
+  Access limited = read;
+  if (extra) limited.conditions.push_back({extra, true});
+  std::vector<PairRelation> relations;
+  const auto ask = [&] { return may_touch(write, limited, relations); };
+  Answer worst = Answer::no;
+  for (std::size_t m = 0; m < shared.loops; ++m) {
+    const std::string& var = read.loops[m]->var;
+    relations.push_back({var, var, Order::less});
+    const Answer a = ask();
+    relations.pop_back();
+    if (a == Answer::yes) return a;
+    if (a == Answer::unknown) worst = a;
+    relations.push_back({var, var, Order::equal});
+  }
+  if (!shared.a_first) return worst;
+  const Answer a = ask();
+  return a == Answer::no ? worst : a;
+}
+
+}  // namespace cairn

@@ -1,0 +1,182 @@
+// Exact coverage by isl: the read's iterations minus those that an earlier write reaches.
+#include <fmt/core.h>
+#include <isl/ctx.h>
+#include <isl/map.h>
+#include <isl/options.h>
+#include <isl/set.h>
+
+#include <memory>
+
+#include "analysis/flow_cover.h"
+
+namespace cairn {
+
+namespace {
+constexpr unsigned long kMaxOperations = 3'000'000;
+
+struct CtxDeleter {
+  void operator()(isl_ctx* ctx) const { isl_ctx_free(ctx); }
+};
+using CtxPtr = std::unique_ptr<isl_ctx, CtxDeleter>;
+
+// isl syntax of quasi-affine expressions; variables get a prefix that tells the two iterations apart.
+class Printer {
+ public:
+  explicit Printer(char prefix) : prefix_(prefix) {}
+  bool failed() const { return failed_; }
+
+  std::string expr(const Expr& e) {
+    switch (e.op) {
+      case Op::int_literal: return e.int_value < 0 ? fmt::format("(0{})", e.int_value) : std::to_string(e.int_value);
+      case Op::loop_var: return fmt::format("{}{}", prefix_, e.name);
+      case Op::neg: return fmt::format("(-{})", expr(*e.args[0]));
+      case Op::mul: {
+        const int literal = e.args[0]->op == Op::int_literal ? 0 : 1;
+        if (e.args[static_cast<std::size_t>(literal)]->op != Op::int_literal) break;
+        return fmt::format("({}*{})", e.args[static_cast<std::size_t>(literal)]->int_value, expr(*e.args[static_cast<std::size_t>(1 - literal)]));
+      }
+      case Op::add: case Op::sub:
+        return fmt::format("({}{}{})", expr(*e.args[0]), op_name(e.op), expr(*e.args[1]));
+      case Op::floor_div:
+      case Op::mod: {
+        if (e.args[1]->op != Op::int_literal || e.args[1]->int_value < 1) break;
+        const std::string a = expr(*e.args[0]);
+        const std::int64_t m = e.args[1]->int_value;
+        if (e.op == Op::floor_div) return fmt::format("floor(({})/{})", a, m);
+        return fmt::format("(({})-{}*floor(({})/{}))", a, m, a, m);
+      }
+      default: break;
+    }
+    failed_ = true;
+    return "0";
+  }
+  std::string condition(const Expr& c, bool holds) {
+    switch (c.op) {
+      case Op::logical_not: return condition(*c.args[0], !holds);
+      case Op::logical_and:
+      case Op::logical_or:
+        return fmt::format("({} {} {})", condition(*c.args[0], holds),
+                           (c.op == Op::logical_and) == holds ? "and" : "or", condition(*c.args[1], holds));
+      case Op::lt: case Op::le: case Op::gt: case Op::ge: case Op::eq: case Op::ne: {
+        const std::string text = fmt::format("({} {} {})", expr(*c.args[0]), c.op == Op::eq ? "=" : op_name(c.op), expr(*c.args[1]));
+        return holds ? text : "(not " + text + ")";
+      }
+      default: break;
+    }
+    failed_ = true;
+    return "(1 = 1)";
+  }
+
+ private:
+  char prefix_;
+  bool failed_ = false;
+};
+
+std::string tuple(char prefix, const Access& a) {
+  std::string text = "[";
+  for (const Stmt* loop : a.loops) text += fmt::format("{}{}{}", text.size() > 1 ? ", " : "", prefix, loop->var);
+  return text + "]";
+}
+
+std::string ranges(char prefix, const Access& a) {
+  std::string text = "1 = 1";
+  for (const Stmt* loop : a.loops) text += fmt::format(" and 0 <= {}{} < {}", prefix, loop->var, loop->extent);
+  return text;
+}
+
+// Ranges and conditions. Conditions that isl cannot say: `over` leaves them out (more iterations), otherwise
+// the whole access is refused.
+bool domain(char prefix, const Access& a, bool over, std::string* out, bool* left_out) {
+  *out = ranges(prefix, a);
+  for (const Condition& c : a.conditions) {
+    Printer p(prefix);
+    const std::string text = p.condition(*c.cond, c.holds);
+    if (p.failed()) {
+      *left_out = true;
+      if (!over) return false;
+      continue;
+    }
+    *out += " and " + text;
+  }
+  return true;
+}
+
+int keep_point(isl_point* point, std::vector<std::int64_t>* out, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    isl_val* v = isl_point_get_coordinate_val(point, isl_dim_set, static_cast<int>(i));
+    out->push_back(isl_val_get_num_si(v));
+    isl_val_free(v);
+  }
+  isl_point_free(point);
+  return 0;
+}
+}  // namespace
+
+Answer covered_by_isl(const Program& program, const CoverQuestion& question, std::vector<std::int64_t>* example) {
+  const Access& read = *question.read;
+  CtxPtr ctx(isl_ctx_alloc());
+  isl_options_set_on_error(ctx.get(), ISL_ON_ERROR_CONTINUE);
+  isl_ctx_set_max_operations(ctx.get(), kMaxOperations);
+  bool left_out = false;
+  std::string where;
+  domain('r', read, true, &where, &left_out);
+  if (question.extra) {
+    Printer p('r');
+    const std::string text = p.condition(*question.extra, question.extra_holds);
+    if (p.failed()) {
+      left_out = true;
+    } else {
+      where += " and " + text;
+    }
+  }
+  std::vector<std::string> subs;
+  for (const ExprPtr& sub : read.subscripts) {
+    Printer p('r');
+    subs.push_back(p.expr(*sub));
+    if (p.failed()) return Answer::unknown;
+  }
+  isl_set* left = isl_set_read_from_str(ctx.get(), fmt::format("{{ {} : {} }}", tuple('r', read), where).c_str());
+  bool inexact = left_out;
+  for (const Access* write : question.writes) {
+    if (left == nullptr) break;
+    const Shared shared = shared_loops(program, *write, read);
+    if (shared.loops < question.equal_loops) continue;
+    std::string condition;
+    bool skipped = false;
+    if (!domain('w', *write, false, &condition, &skipped)) {
+      inexact = true;
+      continue;
+    }
+    Printer p('w');
+    for (std::size_t d = 0; d < subs.size(); ++d) condition += fmt::format(" and {} = {}", p.expr(*write->subscripts[d]), subs[d]);
+    if (p.failed()) {
+      inexact = true;
+      continue;
+    }
+    std::string equal;
+    const auto subtract = [&](const std::string& order) {
+      const std::string text = fmt::format("{{ {} -> {} : {} and {}{} }}", tuple('r', read), tuple('w', *write), condition, ranges('r', read), order);
+      isl_map* before = isl_map_read_from_str(ctx.get(), text.c_str());
+      left = isl_set_coalesce(isl_set_subtract(left, isl_map_domain(before)));
+    };
+    for (std::size_t m = 0; m < shared.loops; ++m) {
+      const std::string& v = read.loops[m]->var;
+      if (m >= question.equal_loops) subtract(fmt::format("{} and w{} < r{}", equal, v, v));
+      equal += fmt::format(" and w{} = r{}", v, v);
+    }
+    if (shared.a_first) subtract(equal);
+  }
+  if (left == nullptr) return Answer::unknown;
+  const isl_bool empty = isl_set_is_empty(left);
+  Answer answer = Answer::unknown;
+  if (empty == isl_bool_true) answer = Answer::yes;
+  if (empty == isl_bool_false && !inexact) answer = Answer::no;
+  if (empty == isl_bool_false && example != nullptr) {
+    isl_point* point = isl_set_sample_point(isl_set_copy(left));
+    if (point != nullptr) keep_point(point, example, read.loops.size());
+  }
+  isl_set_free(left);
+  return answer;
+}
+
+}  // namespace cairn

@@ -1,0 +1,204 @@
+#include "analysis/promise.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/concrete.h"
+#include "analysis/flow_state.h"
+#include "analysis/promise_scan.h"
+#include "ir/walk.h"
+
+namespace cairn {
+
+namespace {
+bool is_thread_axis(const Stmt& loop) { return !(loop.var.size() == 2 && loop.var[0] == 'b'); }
+
+// May iterations of the loop have copies of their own?
+bool privatises(const Stmt& loop, LoopKind kind, Scope scope) {
+  if (scope == Scope::g || kind == LoopKind::V) return false;
+  if (kind == LoopKind::B && is_thread_axis(loop)) return scope == Scope::l;
+  return true;
+}
+
+std::string place_of(const Program& program, const Access& a) {
+  return equation_address(program.body(), a.path);
+}
+
+// Accesses of the tensor below the loop.
+std::vector<const Access*> inside(FlowAnalysis& flow, const StmtPath& loop, const std::string& tensor) {
+  std::vector<const Access*> found;
+  for (const Access& a : flow.accesses()) {
+    if (a.tensor == tensor && a.path.size() > loop.size() && std::equal(loop.begin(), loop.end(), a.path.begin())) found.push_back(&a);
+  }
+  return found;
+}
+
+// The one operator of self-updates that make up all accesses, or nullopt.
+std::optional<UpdateOp> reduction_op(const std::vector<const Access*>& accesses) {
+  std::optional<UpdateOp> op;
+  for (const Access* a : accesses) {
+    const auto update = a->stmt->is_equation() ? match_self_update(*a->stmt) : std::nullopt;
+    if (!update || (!a->is_write && !a->is_self)) return std::nullopt;
+    if (op && *op != update->op) return std::nullopt;
+    op = update->op;
+    const auto inverse = [](const SelfUpdate::Operand& o) { return o.inverse; };
+    if (*op == UpdateOp::mul && std::any_of(update->others.begin(), update->others.end(), inverse)) return std::nullopt;
+  }
+  return op;
+}
+
+struct Carried {
+  bool certain = false;
+  std::optional<Dependence> example;
+  std::string detail;           // from the shadow execution
+  SourcePos pos = kNoPos;
+};
+
+Error carried_error(const Program& program, const Stmt& loop, LoopKind kind, const std::string& tensor, const Carried& c,
+                    const std::string& why) {
+  constexpr const char* kKinds[] = {"a flow", "an anti", "an output"};
+  std::string text = fmt::format("loop {} cannot be {}: ", loop.var, kind == LoopKind::P ? "P" : kind == LoopKind::V ? "V" : "B");
+  SourcePos pos = loop.pos;
+  if (c.example) {
+    text += fmt::format("it {} {} dependence on {} from {} to {}", c.certain ? "carries" : "may carry",
+                        kKinds[static_cast<int>(c.example->kind)], tensor, place_of(program, c.example->source),
+                        place_of(program, c.example->sink));
+    pos = c.example->sink.pos == kNoPos ? c.example->sink.stmt->pos : c.example->sink.pos;
+  } else {
+    text += fmt::format("it carries a dependence on {}", tensor);
+  }
+  if (!c.detail.empty()) text += c.detail;
+  Error e = error_at(program, pos == kNoPos ? loop.pos : pos, Code::illegal, std::move(text));
+  if (!why.empty()) e.notes.push_back(why);
+  e.notes.push_back("only reductions (self-updates by one operator, nothing else in the loop reads the tensor) and scans may be carried; else use kind L");
+  return e;
+}
+
+std::string why_not_reduction(const std::vector<const Access*>& accesses, const Program& program, const std::string& tensor) {
+  const auto update = [](const Access* a) { return a->stmt->is_equation() && match_self_update(*a->stmt).has_value(); };
+  if (std::none_of(accesses.begin(), accesses.end(), update)) return {};
+  for (const Access* a : accesses) {
+    if (!a->is_write && !a->is_self) return fmt::format("not a reduction: {} also reads {}", place_of(program, *a), tensor);
+    if (!update(a)) return fmt::format("not a reduction: {} is not a self-update of {}", place_of(program, *a), tensor);
+  }
+  return fmt::format("not a reduction: {} is updated by more than one operator, or divided", tensor);
+}
+}  // namespace
+
+PromiseVerdict check_promise(FlowAnalysis& flow, const Program& program, const StmtPath& path, LoopKind kind) {
+  PromiseVerdict verdict;
+  const Stmt* loop = stmt_at(program.body(), path);
+  if (loop == nullptr || !loop->is_loop()) {
+    verdict.ok = false;
+    verdict.reason = Error{Code::no_site, "no loop at this path", {}, {}};
+    return verdict;
+  }
+  if (loop->extent <= 1) return verdict;
+  std::map<std::string, Carried> carried;
+  bool doubtful = false;
+  for (Dependence& d : carried_dependences(program, path)) {
+    Carried& c = carried[d.source.tensor];
+    doubtful |= !d.certain;
+    const bool better = !c.example || (d.certain && !c.certain) ||
+                        (d.certain == c.certain && d.kind == DependenceKind::flow && c.example->kind != DependenceKind::flow);
+    c.certain |= d.certain;
+    if (better) c.example = std::move(d);
+  }
+  if (doubtful) {   // what the tests could not exclude, the shadow execution may
+    const ConcreteCarried exact = run_carried(program, path);
+    if (exact.decided) {
+      for (auto it = carried.begin(); it != carried.end();) {
+        const auto found = std::find_if(exact.carried.begin(), exact.carried.end(), [&](const CarriedTensor& t) { return t.tensor == it->first; });
+        if (found == exact.carried.end()) {
+          it = carried.erase(it);
+          continue;
+        }
+        if (!found->maybe) {
+          it->second.detail = fmt::format(" (element {}, iterations {} and {})", describe_element(found->tensor, found->element),
+                                          found->source_iteration, found->sink_iteration);
+        }
+        ++it;
+      }
+    }
+  }
+  std::vector<std::string> scans;
+  for (const auto& [tensor, c] : carried) {
+    const Tensor* t = program.find(tensor);
+    std::string why;
+    if (t != nullptr && t->role == Role::tmp && privatises(*loop, kind, t->scope)) {
+      FlowVerdict own = flow.private_to(tensor, *loop);
+      if (own.holds == Answer::yes) continue;
+      why = own.reason.message;
+    }
+    const std::vector<const Access*> accesses = inside(flow, path, tensor);
+    const bool integer = t != nullptr && is_integer(t->dtype);
+    if (const auto op = reduction_op(accesses)) {
+      verdict.chains.push_back({tensor, *op, false, integer || *op == UpdateOp::max || *op == UpdateOp::min});
+      continue;
+    }
+    if (t == nullptr || t->scope != Scope::l) {
+      if (const auto op = scan_op(*loop, accesses)) {
+        verdict.chains.push_back({tensor, *op, true, integer || *op == UpdateOp::max || *op == UpdateOp::min});
+        scans.push_back(tensor);
+        continue;
+      }
+    }
+    if (why.empty()) why = why_not_reduction(accesses, program, tensor);
+    verdict.ok = false;
+    verdict.reason = carried_error(program, *loop, kind, tensor, c, why);
+    return verdict;
+  }
+  // A scanned element may be read in its iteration, by nothing carried.
+  for (const std::string& tensor : scans) {
+    for (const Access* a : inside(flow, path, tensor)) {
+      if (a->is_write || !a->stmt->is_equation() || a->stmt->tensor == tensor || carried.count(a->stmt->tensor) == 0) continue;
+      const auto chain = std::any_of(verdict.chains.begin(), verdict.chains.end(), [&](const CarriedChain& x) { return x.tensor == a->stmt->tensor; });
+      if (!chain) continue;
+      verdict.ok = false;
+      verdict.reason = carried_error(program, *loop, kind, tensor, carried.at(tensor),
+                                     fmt::format("{} reads the scanned {} into {}, which the loop carries too", place_of(program, *a), tensor, a->stmt->tensor));
+      return verdict;
+    }
+  }
+  return verdict;
+}
+
+PromiseVerdict check_promise(const Program& program, const StmtPath& loop, LoopKind kind, const Target&) {
+  FlowAnalysis flow(program);
+  return check_promise(flow, program, loop, kind);
+}
+
+Result<void> check_storage(const Program& program, const std::string& tensor, Scope scope, const Target&) {
+  const Tensor* t = program.find(tensor);
+  if (t == nullptr) return Error{Code::no_site, fmt::format("no tensor {}", tensor), {}, {}};
+  if (t->role != Role::tmp && scope != Scope::g) {
+    return error_at(program, t->pos, Code::illegal, fmt::format("{} tensor {} has scope g, only temporaries can be {}", role_name(t->role), tensor, scope_name(scope)));
+  }
+  Program changed = program;
+  Tensor moved = *t;
+  moved.scope = scope;
+  changed.set_tensor(std::move(moved));
+  FlowAnalysis flow(changed);
+  if (scope != Scope::g) {
+    for (const Access& a : flow.accesses()) {
+      if (a.is_write || a.tensor != tensor) continue;
+      FlowVerdict v = flow.stays_inside(a);
+      if (v.holds == Answer::yes) continue;
+      v.reason.code = Code::illegal;
+      return std::move(v.reason);
+    }
+  }
+  Result<void> result;
+  visit_stmts(changed.body(), [&](const Stmt& s, const StmtContext& context) {
+    if (!result.ok() || !s.is_loop()) return;
+    if (s.kind != LoopKind::P && s.kind != LoopKind::V && s.kind != LoopKind::B) return;
+    if (inside(flow, context.path, tensor).empty()) return;
+    PromiseVerdict v = check_promise(flow, changed, context.path, s.kind);
+    if (!v.ok) result = std::move(v.reason);
+  });
+  return result;
+}
+
+}  // namespace cairn
