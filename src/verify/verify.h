@@ -20,6 +20,7 @@ struct RuntimeCheck {
   std::uint32_t equation = 0;
   std::string tensor;
   std::size_t dimension = 0;
+  SourcePos pos = kNoPos;                // of the mention
 };
 struct VerifyReport {
   std::vector<Finding> findings;
@@ -27,14 +28,17 @@ struct VerifyReport {
   bool ok() const;                      // nothing refused
   const Finding* first_refusal() const;
 };
+class VerifyFacts;
 // A rule: number, short name, one sentence, and the check that appends findings.
 struct Rule {
   int number;
   const char* name;
   const char* sentence;
-  void (*check)(const Program&, const Target&, VerifyReport&);
+  void (*check)(VerifyFacts&, VerifyReport&);
+  // A refusal by this rule ends the verification: later rules rely on it.
+  bool gate = false;
 };
-// All rules in order; earlier rules failing stop later ones that rely on them.
+// All rules in order of their numbers, which never change; a gate that refuses stops later ones.
 const std::vector<Rule>& verifier_rules();
 VerifyReport verify_program(const Program& program, const Target& target);
 // The same as a Result: the first refusal, its message led by "rule N (name): ".
