@@ -74,10 +74,10 @@ void copy_stage(const Program& program, const Stmt& loop, std::set<std::string>*
       const Tensor* t = program.find(e->tensor);
       if (t == nullptr || t->scope == Scope::g) return;
       if (t->scope == Scope::l) continue;   // a register on the way
-      bool reads_shared = false;
+      bool reads_shared = false;   // what the stage itself wrote is no other source
       visit_expr(*e->rhs, [&](const Expr& x) {
         const Tensor* r = x.op == Op::read ? program.find(x.name) : nullptr;
-        reads_shared |= r != nullptr && r->scope == Scope::s;
+        reads_shared |= r != nullptr && r->scope == Scope::s && here.count(x.name) == 0 && staged->count(x.name) == 0;
         return true;
       });
       if (reads_shared) return;
