@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "ir/parser.h"
+#include "ir/walk.h"
 
 namespace cairn {
 
@@ -42,6 +43,41 @@ Body read_axes_as_parallel(const Body& body, std::set<std::string>& axes) {
   return out;
 }
 
+bool binds(const Body& body, std::string_view var) {
+  return std::any_of(body.begin(), body.end(), [var](const StmtPtr& stmt) {
+    return (stmt->is_loop() && stmt->var == var) || binds(stmt->body, var);
+  });
+}
+
+// Step-TP names an axis "bxa" after the loop "a" it bound: the loop becomes "bx" where no other loop around or
+// inside it has that name.
+Body name_axes(const Body& body, std::vector<std::string>& around) {
+  Body out;
+  out.reserve(body.size());
+  for (const StmtPtr& stmt : body) {
+    if (stmt->is_equation()) {
+      out.push_back(stmt);
+      continue;
+    }
+    StmtPtr node = stmt;
+    const bool suffixed = stmt->is_loop() && stmt->kind == LoopKind::B && stmt->var.size() > 2 &&
+                          (is_axis(stmt->var, 'b') || is_axis(stmt->var, 't'));
+    if (suffixed) {
+      const std::string axis = stmt->var.substr(0, 2);
+      if (std::find(around.begin(), around.end(), axis) == around.end() && !binds(stmt->body, axis)) {
+        auto named = std::make_shared<Stmt>(*rename_loop_var(stmt, axis));
+        named->axis_hint = stmt->var;
+        node = std::move(named);
+      }
+    }
+    around.push_back(node->var);
+    Body inner = name_axes(node->body, around);
+    around.pop_back();
+    out.push_back(inner == node->body ? node : with_body(*node, std::move(inner)));
+  }
+  return out;
+}
+
 void collect_reads(const Expr& expr, std::set<std::string_view>& names) {
   if (expr.op == Op::read) names.insert(expr.name);
   for (const ExprPtr& arg : expr.args) collect_reads(*arg, names);
@@ -63,7 +99,8 @@ void read_steptp_promises(Program& program) {
   std::set<std::string> axes;
   for (const StmtPtr& nest : program.body()) {
     const Body one{nest};
-    Body read = blocks_outermost(one) ? one : read_axes_as_parallel(one, axes);
+    std::vector<std::string> around;
+    Body read = blocks_outermost(one) ? name_axes(one, around) : read_axes_as_parallel(one, axes);
     body.push_back(std::move(read[0]));
   }
   if (!axes.empty()) {

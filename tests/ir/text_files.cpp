@@ -71,6 +71,19 @@ Role corpus_role(const std::string& name) {
   return Role::in;
 }
 
+// What is read as Step-TP is written as Step-TP and read again as the same program.
+void check_steptp_round_trip(const Program& program, const std::string& name) {
+  const Result<std::string> text = print_steptp(program);
+  ASSERT_TRUE(text.ok()) << name << "\n" << render(text.error());
+  ParseOptions bare;
+  for (const Tensor& tensor : program.tensors()) {
+    if (tensor.declared) bare.known.push_back(tensor);
+  }
+  const Result<Program> again = parse_program(*text, bare);
+  ASSERT_TRUE(again.ok()) << name << "\n" << render(again.error());
+  EXPECT_EQ(canonical_hash(*again), canonical_hash(program)) << name << "\n" << *text;
+}
+
 // Reads one text of a row; "unparsable" in the row's reason allows a refusal.
 void check_row_text(const Json& row, const char* key, const std::string& where) {
   if (!row.contains(key)) return;
@@ -89,6 +102,7 @@ void check_row_text(const Json& row, const char* key, const std::string& where) 
   const bool broken = row.value("why", std::string()).find("unparsable") != std::string::npos;
   if (program.ok()) {
     check_round_trip(*program, where);
+    check_steptp_round_trip(*program, where);
   } else {
     EXPECT_TRUE(broken) << render(program.error());
   }

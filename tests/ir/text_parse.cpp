@@ -121,6 +121,20 @@ TEST(TextParse, ShortFormReadsBack) {
   EXPECT_EQ(reprint(brief), text);
 }
 
+TEST(TextParse, LimitsRefuse) {
+  const auto message = [](std::string_view text, ParseLimits limits) {
+    ParseOptions options;
+    options.limits = limits;
+    const Result<Program> program = parse_program(text, options);
+    return program.ok() ? std::string() : program.error().message;
+  };
+  const std::string_view text = "A^{f32,g}=1+(2+3);";
+  EXPECT_EQ(message(text, {}), "");
+  EXPECT_EQ(message(text, {.bytes = 10}), "text of 18 bytes; expected at most 10");
+  EXPECT_EQ(message(text, {.depth = 1}), "nesting deeper than 1, the limit");
+  EXPECT_EQ(message(text, {.nodes = 4}), "more than 4 expression nodes, the limit");
+}
+
 TEST(TextParse, CommentsAndModulo) {
   EXPECT_EQ(reprint("% head\nL^{9}_{i=0}[ % body\n D^{f32,g}_{i%3}=i%2; % tail\n]; % end"),
             "L^{9}_{i=0}[D^{f32,g}_{i%3}=i%2;];\n");

@@ -77,6 +77,18 @@ TEST(TextStepTp, RefusesWhatTheProfileLacks) {
   EXPECT_NE(write("out D^{f32}_{4};M^{4}_{m=0}[D_{m}=1;];").find("loop M over m"), std::string::npos);
 }
 
+TEST(TextStepTp, SuffixedAxesBecomeAxesAndComeBack) {
+  const std::string text = "B^{4}_{bxa=0}B^{8}_{tx=0}[D^{f32,g}_{bxa,tx}=bxa;];\n";
+  const Program program = *parse_program(text);
+  EXPECT_EQ(print_program(program), "B^{4}_{bx=0}B^{8}_{tx=0}[D^{f32,g}_{bx,tx}=bx;];\n");
+  EXPECT_EQ(*print_steptp(program), text);
+  const std::string clash = "B^{4}_{bxa=0}B^{2}_{bxc=0}B^{8}_{tx=0}[D^{f32,g}_{bxa,bxc,tx}=1;];\n";
+  EXPECT_EQ(print_program(*parse_program(clash)), "B^{4}_{bx=0}B^{2}_{bxc=0}B^{8}_{tx=0}[D^{f32,g}_{bx,bxc,tx}=1;];\n");
+  const std::string inside = "B^{8}_{tx=0}B^{4}_{bya=0}[D^{f32,g}_{bya,tx}=1;];\n";
+  EXPECT_EQ(print_program(*parse_program(inside)), "P^{8}_{tx=0}P^{4}_{bya=0}[D^{f32,g}_{bya,tx}=1;];\n");
+  EXPECT_EQ(write(inside), inside);
+}
+
 TEST(TextStepTp, BlockAxesOutermostAreKept) {
   const std::string text = "B^{4}_{bx=0}B^{8}_{tx=0}[D^{f32,g}_{bx,tx}=1;];\n";
   EXPECT_EQ(write(text), text);
