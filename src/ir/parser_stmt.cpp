@@ -128,7 +128,8 @@ bool Parser::parse_nest(Body& out) {
   in_.skip();
   // Step-TP leaves the ';' out before loops that belong inside: L1[E;]L2[..]; is L1[E;L2[..];];
   if (head_follows()) {
-    notes_.push_back(fmt::format("a nest after ']' without ';' is read as part of the body before it (byte {})", in_.offset()));
+    constexpr std::size_t kMaxNotes = 100;
+    if (notes_.size() < kMaxNotes) notes_.push_back(fmt::format("a nest after ']' without ';' is read as part of the body before it (byte {})", in_.offset()));
     if (!parse_nest(body)) return false;
   } else {
     end_nest();
