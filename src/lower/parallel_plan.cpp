@@ -1,0 +1,160 @@
+// What a P loop's writes mean: independent elements, private storage, or a reduction with fixed partials.
+#include <algorithm>
+#include <set>
+
+#include "lower/plan.h"
+
+namespace cairn {
+
+namespace {
+// Partials of a reduction over P: as many whatever the number of threads, so that runs agree.
+constexpr std::int64_t kMaxChunks = 32;
+constexpr std::int64_t kMaxPartialBytes = 64 << 20;
+
+// One mention of a tensor inside the loop.
+struct Mention {
+  const std::vector<ExprPtr>* subscripts = nullptr;
+  const PlacedEquation* at = nullptr;
+  bool write = false;
+  bool of_self_update = false;
+};
+
+void collect_reads(const Expr& root, const PlacedEquation& at, const Expr* self,
+                   std::map<std::string, std::vector<Mention>>* out) {
+  visit_expr(root, [&](const Expr& e) {
+    if (e.op == Op::read) (*out)[e.name].push_back({&e.args, &at, false, &e == self});
+    return true;
+  });
+}
+
+// Do mentions at different values of `var` touch different elements, by one dimension of the form c*var+rest?
+bool is_independent(const std::vector<Mention>& mentions, const std::string& var,
+                    const std::map<std::string, std::int64_t>& inner) {
+  const std::size_t rank = mentions[0].subscripts->size();
+  for (std::size_t d = 0; d < rank; ++d) {
+    std::int64_t coef = 0, lo = INT64_MAX, hi = INT64_MIN;
+    AffineTerms outer;
+    bool good = true;
+    for (std::size_t m = 0; good && m < mentions.size(); ++m) {
+      const auto form = affine_terms(*(*mentions[m].subscripts)[d]);
+      if (!form) {
+        good = false;
+        break;
+      }
+      const std::int64_t c = form->coefficient(var);
+      AffineTerms fixed;
+      std::int64_t low = form->constant, high = form->constant;
+      for (const auto& [name, k] : form->terms) {
+        if (name == var) continue;
+        const auto extent = inner.find(name);
+        if (extent == inner.end()) {
+          fixed.terms[name] = k;
+        } else {
+          (k < 0 ? low : high) += k * (extent->second - 1);
+        }
+      }
+      good = c != 0 && (m == 0 || (c == coef && fixed == outer));
+      coef = c;
+      outer = fixed;
+      lo = std::min(lo, low);
+      hi = std::max(hi, high);
+    }
+    if (good && hi - lo < (coef < 0 ? -coef : coef)) return true;
+  }
+  return false;
+}
+
+// The one operator of a tensor's mentions if all are self-updates, else nullopt.
+std::optional<UpdateOp> reduction_op(const std::vector<Mention>& mentions, const std::string& var) {
+  std::optional<UpdateOp> op;
+  for (const Mention& m : mentions) {
+    const auto update = match_self_update(*m.at->equation);
+    if (!update || !(m.write || m.of_self_update) || (op && *op != update->op)) return std::nullopt;
+    for (const ExprPtr& s : *m.subscripts) {
+      if (uses_var(*s, var)) return std::nullopt;
+    }
+    op = update->op;
+  }
+  return op;
+}
+
+ParallelPlan plan_loop(const Program& program, const Stmt& loop, const std::vector<const PlacedEquation*>& inside,
+                       std::size_t depth, LowerPlan* plan) {
+  ParallelPlan out;
+  std::map<std::string, std::vector<Mention>> mentions;
+  std::map<std::string, std::int64_t> inner;
+  std::set<std::string> written, reset;
+  for (const PlacedEquation* eq : inside) {
+    const auto update = match_self_update(*eq->equation);
+    written.insert(eq->equation->tensor);
+    if (!update) reset.insert(eq->equation->tensor);
+    mentions[eq->equation->tensor].push_back({&eq->equation->subscripts, eq, true, update.has_value()});
+    collect_reads(*eq->equation->rhs, *eq, update ? update->self : nullptr, &mentions);
+    for (const ExprPtr& s : eq->equation->subscripts) collect_reads(*s, *eq, nullptr, &mentions);
+    for (std::size_t i = depth; i < eq->enclosing.size(); ++i) {
+      const Stmt& s = *eq->enclosing[i];
+      if (s.is_test()) collect_reads(*s.cond, *eq, nullptr, &mentions);
+      if (s.is_loop() && i > depth) {
+        std::int64_t& extent = inner[s.var];
+        extent = std::max(extent, s.extent);
+      }
+    }
+  }
+  std::int64_t bytes = 0;
+  for (const std::string& name : written) {
+    const Tensor* tensor = program.find(name);
+    const std::vector<Mention>& list = mentions[name];
+    const bool has_rank = !list[0].subscripts->empty();
+    if (has_rank && is_independent(list, loop.var, inner)) continue;
+    const auto op = reduction_op(list, loop.var);
+    // Private: rewritten in every iteration before it is read (the storage rule), unless the loop's own
+    // variable addresses it (a scan).
+    const bool by_var = std::any_of(list.begin(), list.end(), [&loop](const Mention& m) {
+      return std::any_of(m.subscripts->begin(), m.subscripts->end(),
+                         [&loop](const ExprPtr& s) { return uses_var(*s, loop.var); });
+    });
+    if (tensor->scope != Scope::g && tensor->role == Role::tmp && !op && !by_var && reset.contains(name)) continue;
+    if (!op) {
+      out.reason = "the loop over " + loop.var + " runs serially: " + name + " may be carried from one iteration to another";
+      return out;
+    }
+    out.reductions.push_back({name, *op, 0});
+    bytes += (plan->places.at(name).elements * c_bytes(tensor->dtype) + 63) / 64 * 64;
+  }
+  if (!out.reductions.empty()) {
+    out.chunks = std::min({loop.extent, kMaxChunks, std::max<std::int64_t>(1, kMaxPartialBytes / std::max<std::int64_t>(bytes, 1))});
+    if (out.chunks < 2 && loop.extent > 1) {
+      out.reductions.clear();
+      out.reason = "the loop over " + loop.var + " runs serially: its partial results would take too much memory";
+      return out;
+    }
+    for (ParallelReduction& r : out.reductions) {
+      r.offset = plan->workspace_bytes;
+      const std::int64_t one = plan->places.at(r.tensor).elements * c_bytes(program.find(r.tensor)->dtype);
+      plan->workspace_bytes += out.chunks * ((one + 63) / 64 * 64);
+    }
+  }
+  out.parallel = true;
+  return out;
+}
+}  // namespace
+
+void plan_parallel(const Program& program, const std::vector<PlacedEquation>& equations, LowerPlan* plan) {
+  std::map<StmtPath, std::vector<const PlacedEquation*>> regions;
+  for (const PlacedEquation& eq : equations) {
+    for (std::size_t i = 0; i < eq.enclosing.size(); ++i) {
+      const Stmt& s = *eq.enclosing[i];
+      if (!s.is_loop() || s.kind != LoopKind::P) continue;
+      regions[StmtPath(eq.path.begin(), eq.path.begin() + static_cast<std::ptrdiff_t>(i) + 1)].push_back(&eq);
+      break;
+    }
+  }
+  for (const auto& [path, inside] : regions) {
+    const std::size_t depth = path.size() - 1;
+    ParallelPlan decided = plan_loop(program, *inside[0]->enclosing[depth], inside, depth, plan);
+    if (!decided.parallel) plan->notes.push_back(decided.reason);
+    plan->parallel[path] = std::move(decided);
+  }
+}
+
+}  // namespace cairn
