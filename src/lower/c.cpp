@@ -5,7 +5,6 @@
 
 #include <fmt/core.h>
 
-#include "ir/mathlib.h"
 #include "ir/text.h"
 #include "ir/walk.h"
 #include "lower/emitter.h"
@@ -56,7 +55,6 @@ void CEmitter::assemble() {
   if (out_.find("omp_get_thread_num") != std::string::npos) head += "#include <omp.h>\n";
   head += '\n';
   head += c_prelude(helpers_, vector_types_);
-  if (helpers_.contains("mathlib")) head += "#include \"mathlib\"\n";
   source_.code = head + out_;
 }
 

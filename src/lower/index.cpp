@@ -165,7 +165,7 @@ std::optional<IndexForm> CEmitter::opaque_form(const Expr& expr) {
       const std::string divisor =
           b && (b->lo > 0 || b->hi < 0) ? part(expr.args[1]).text : checked_divisor(part(expr.args[1]).text);
       need(expr.op == Op::mod ? "floor_mod" : "floor_div");
-      text = fmt::format("{}({}, {})", expr.op == Op::mod ? "cairn_mod" : "cairn_div", part(expr.args[0]).text, divisor);
+      text = fmt::format("{}({}, {})", expr.op == Op::mod ? "cairn_imod" : "cairn_idiv", part(expr.args[0]).text, divisor);
       break;
     }
     case Op::mul: text = fmt::format("({} * {})", part(expr.args[0]).at(kMul), part(expr.args[1]).at(kUnary)); break;

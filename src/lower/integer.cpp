@@ -93,7 +93,7 @@ CValue CEmitter::emit_integer(const TypedExpr& e) {
     case Op::bit_xor: return {fmt::format("{} ^ {}", a.at(kUnary), b.at(kUnary)), kBitOr, false, 8};
     case Op::floor_div:
     case Op::mod: {
-      name = e.op == Op::mod ? "mod" : "div";
+      name = e.op == Op::mod ? "imod" : "idiv";
       const auto range = range_of(*e.args[1]->expr);
       if (!range || (range->lo <= 0 && range->hi >= 0)) second = checked_divisor(b.text);
       break;
@@ -101,7 +101,7 @@ CValue CEmitter::emit_integer(const TypedExpr& e) {
     default: CAIRN_CHECK_MSG(false, "no integer form of " + std::string(op_name(e.op)));
   }
   const std::string helper(name);
-  need(helper == "mod" ? "floor_mod" : helper == "div" ? "floor_div" : helper);
+  need(helper == "imod" ? "floor_mod" : helper == "idiv" ? "floor_div" : helper);
   if (e.args.size() == 1) return {fmt::format("cairn_{}({})", name, a.text), kAtom, false, 8};
   return {fmt::format("cairn_{}({}, {})", name, a.text, second), kAtom, false, 8};
 }

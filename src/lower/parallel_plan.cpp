@@ -1,5 +1,6 @@
 // What a P loop's writes mean: independent elements, private storage, or a reduction with fixed partials.
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "lower/plan.h"
@@ -27,8 +28,27 @@ void collect_reads(const Expr& root, const PlacedEquation& at, const Expr* self,
   });
 }
 
+// The largest value of `part` that the tests above a mention allow, at most `high`.
+std::int64_t tested_limit(const PlacedEquation& at, std::size_t depth, const AffineTerms& part, std::int64_t high) {
+  const std::function<void(const Expr&)> narrow = [&](const Expr& cond) {
+    if (cond.op == Op::logical_and) {
+      narrow(*cond.args[0]);
+      narrow(*cond.args[1]);
+    }
+    if (cond.op != Op::lt && cond.op != Op::le) return;
+    const auto a = affine_terms(*cond.args[0]);
+    const auto b = affine_terms(*cond.args[1]);
+    if (!a || !b || a->terms != part.terms || !b->terms.empty()) return;
+    high = std::min(high, b->constant - a->constant - (cond.op == Op::lt ? 1 : 0) + part.constant);
+  };
+  for (std::size_t i = depth; i < at.enclosing.size(); ++i) {
+    if (at.enclosing[i]->is_test()) narrow(*at.enclosing[i]->cond);
+  }
+  return high;
+}
+
 // Do mentions at different values of `var` touch different elements, by one dimension of the form c*var+rest?
-bool is_independent(const std::vector<Mention>& mentions, const std::string& var,
+bool is_independent(const std::vector<Mention>& mentions, const std::string& var, std::size_t depth,
                     const std::map<std::string, std::int64_t>& inner) {
   const std::size_t rank = mentions[0].subscripts->size();
   for (std::size_t d = 0; d < rank; ++d) {
@@ -42,7 +62,8 @@ bool is_independent(const std::vector<Mention>& mentions, const std::string& var
         break;
       }
       const std::int64_t c = form->coefficient(var);
-      AffineTerms fixed;
+      AffineTerms fixed, moving;
+      moving.constant = form->constant;
       std::int64_t low = form->constant, high = form->constant;
       for (const auto& [name, k] : form->terms) {
         if (name == var) continue;
@@ -50,9 +71,11 @@ bool is_independent(const std::vector<Mention>& mentions, const std::string& var
         if (extent == inner.end()) {
           fixed.terms[name] = k;
         } else {
+          moving.terms[name] = k;
           (k < 0 ? low : high) += k * (extent->second - 1);
         }
       }
+      high = tested_limit(*mentions[m].at, depth, moving, high);
       good = c != 0 && (m == 0 || (c == coef && fixed == outer));
       coef = c;
       outer = fixed;
@@ -64,15 +87,23 @@ bool is_independent(const std::vector<Mention>& mentions, const std::string& var
   return false;
 }
 
+// Is every mention of the tensor at the same subscripts? Then iterations meet in an element only by the
+// reductions that the promise allows, and a promise kept means that they do not meet at all.
+bool same_places(const std::vector<Mention>& mentions) {
+  return std::all_of(mentions.begin(), mentions.end(), [&mentions](const Mention& m) {
+    for (std::size_t d = 0; d < m.subscripts->size(); ++d) {
+      if (!same_expr((*m.subscripts)[d], (*mentions[0].subscripts)[d])) return false;
+    }
+    return true;
+  });
+}
+
 // The one operator of a tensor's mentions if all are self-updates, else nullopt.
-std::optional<UpdateOp> reduction_op(const std::vector<Mention>& mentions, const std::string& var) {
+std::optional<UpdateOp> reduction_op(const std::vector<Mention>& mentions) {
   std::optional<UpdateOp> op;
   for (const Mention& m : mentions) {
     const auto update = match_self_update(*m.at->equation);
     if (!update || !(m.write || m.of_self_update) || (op && *op != update->op)) return std::nullopt;
-    for (const ExprPtr& s : *m.subscripts) {
-      if (uses_var(*s, var)) return std::nullopt;
-    }
     op = update->op;
   }
   return op;
@@ -105,8 +136,8 @@ ParallelPlan plan_loop(const Program& program, const Stmt& loop, const std::vect
     const Tensor* tensor = program.find(name);
     const std::vector<Mention>& list = mentions[name];
     const bool has_rank = !list[0].subscripts->empty();
-    if (has_rank && is_independent(list, loop.var, inner)) continue;
-    const auto op = reduction_op(list, loop.var);
+    if (has_rank && is_independent(list, loop.var, depth, inner)) continue;
+    const auto op = reduction_op(list);
     // Private: rewritten in every iteration before it is read (the storage rule), unless the loop's own
     // variable addresses it (a scan).
     const bool by_var = std::any_of(list.begin(), list.end(), [&loop](const Mention& m) {
@@ -114,6 +145,7 @@ ParallelPlan plan_loop(const Program& program, const Stmt& loop, const std::vect
                          [&loop](const ExprPtr& s) { return uses_var(*s, loop.var); });
     });
     if (tensor->scope != Scope::g && tensor->role == Role::tmp && !op && !by_var && reset.contains(name)) continue;
+    if (!op && same_places(list) && by_var) continue;
     if (!op) {
       out.reason = "the loop over " + loop.var + " runs serially: " + name + " may be carried from one iteration to another";
       return out;

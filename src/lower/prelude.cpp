@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-#include "base/check.h"
+#include "ir/mathlib.h"
 #include "lower/emitter.h"
 
 namespace cairn {
@@ -35,13 +35,13 @@ constexpr std::array kHelpers{
   return r;
 }
 )"},
-    Helper{"floor_div", "", R"(static inline int64_t cairn_div(int64_t a, int64_t b) {
+    Helper{"floor_div", "", R"(static inline int64_t cairn_idiv(int64_t a, int64_t b) {
   if (b == -1) return (int64_t)(0 - (uint64_t)a);
   const int64_t q = a / b;
   return q - (a % b != 0 && (a < 0) != (b < 0));
 }
 )"},
-    Helper{"floor_mod", "", R"(static inline int64_t cairn_mod(int64_t a, int64_t b) {
+    Helper{"floor_mod", "", R"(static inline int64_t cairn_imod(int64_t a, int64_t b) {
   if (b == -1) return 0;
   const int64_t r = a % b;
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
@@ -108,26 +108,26 @@ constexpr std::array kHelpers{
   return !(x > 0) ? 0 : x >= 0x1p64 ? -1 : (int64_t)(uint64_t)x;
 }
 )"},
-    Helper{"bits", "", R"(static inline uint32_t cairn_bits(float x) {
+    Helper{"bits", "", R"(static inline uint32_t cairn_word(float x) {
   uint32_t u;
   __builtin_memcpy(&u, &x, 4);
   return u;
 }
-static inline float cairn_float(uint32_t u) {
+static inline float cairn_unword(uint32_t u) {
   float x;
   __builtin_memcpy(&x, &u, 4);
   return x;
 }
 )"},
-    Helper{"bf16_load", "bits", "static inline float cairn_bf16_load(uint16_t x) { return cairn_float((uint32_t)x << 16); }\n"},
+    Helper{"bf16_load", "bits", "static inline float cairn_bf16_load(uint16_t x) { return cairn_unword((uint32_t)x << 16); }\n"},
     Helper{"bf16_store", "bits", R"(static inline uint16_t cairn_bf16_store(float x) {
-  const uint32_t u = cairn_bits(x);
+  const uint32_t u = cairn_word(x);
   return (uint16_t)(x != x ? u >> 16 | 0x40 : (u + 0x7fff + (u >> 16 & 1)) >> 16);
 }
 )"},
     Helper{"tf32_store", "bits", R"(static inline float cairn_tf32_store(float x) {
-  const uint32_t u = cairn_bits(x);
-  return x != x ? x : cairn_float((u + 0xfff + (u >> 13 & 1)) & ~0x1fffu);
+  const uint32_t u = cairn_word(x);
+  return x != x ? x : cairn_unword((u + 0xfff + (u >> 13 & 1)) & ~0x1fffu);
 }
 )"},
     Helper{"i4_store", "", "static inline int8_t cairn_i4_store(int64_t x) { return (int8_t)((int64_t)((uint64_t)x << 60) >> 60); }\n"},
@@ -193,6 +193,9 @@ void add_helper(std::string_view name, std::set<std::string>* done, std::string*
   if (done->contains(std::string(name))) return;
   const auto it = std::find_if(kHelpers.begin(), kHelpers.end(), [name](const Helper& h) { return h.name == name; });
   if (it == kHelpers.end()) return;  // a vector helper, or the math library
+  // The math library has these already.
+  static const std::set<std::string, std::less<>> shared{"maxf", "minf", "max", "min", "signf", "sign"};
+  if (done->contains("mathlib") && shared.contains(name)) return;
   done->insert(std::string(name));
   std::string_view needs = it->needs;
   while (!needs.empty()) {
@@ -205,8 +208,14 @@ void add_helper(std::string_view name, std::set<std::string>* done, std::string*
 }  // namespace
 
 std::string c_prelude(const std::set<std::string>& helpers, const std::set<std::string>& vector_types) {
-  std::string out = c_vector_types(vector_types);
+  std::string out;
   std::set<std::string> done;
+  if (helpers.contains("mathlib")) {
+    out += mathlib_c_source();
+    out += '\n';
+    done.insert("mathlib");
+  }
+  out += c_vector_types(vector_types);
   for (const std::string& name : helpers) add_helper(name, &done, &out);
   out += c_vector_helpers(helpers);
   if (!out.empty()) out += '\n';

@@ -203,7 +203,10 @@ CValue CEmitter::emit_select(const TypedExpr& e) {
                         as_mask(b, bytes).at(kUnary)), kBitOr, true, bytes};
   }
   if (!c.vec) {
-    return {fmt::format("{} ? {} : {}", c.at(kOr), broadcast(a, e.type).at(kOr), broadcast(b, e.type).at(kOr)), kCond, true, 4};
+    // The casts make one type of loads (unaligned variants) and values.
+    const std::string type = vector_type(e.type);
+    return {fmt::format("{} ? ({}){} : ({}){}", c.at(kOr), type, broadcast(a, e.type).at(kUnary), type,
+                        broadcast(b, e.type).at(kUnary)), kCond, true, 4};
   }
   if (!is_total(*e.args[1]) || !is_total(*e.args[2])) return fail_vector();
   const int bytes = e.type == ComputeType::f32 ? 4 : 8;

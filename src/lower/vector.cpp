@@ -207,11 +207,17 @@ std::string CEmitter::vector_function(Op op, bool single, const std::string& nam
   const char* suffix = single ? "f" : "d";
   vector_type(single ? Dtype::f32 : Dtype::f64);
   vector_type(single ? Dtype::i32 : Dtype::i64);
+  static const std::set<std::string, std::less<>> plain{"sqrt", "floor", "ceil", "rint", "fabs", "sq", "rsqrt", "max", "min", "sign"};
+  const std::string own = name == "**" ? "pow" : name;
+  if (!plain.contains(name)) {
+    need("mathlib");
+    if (lanes_ >= (single ? 4 : 2) && lanes_ <= (single ? 16 : 8)) {
+      return fmt::format("cairn_{}{}_v{}", own, single ? "f" : "", lanes_);
+    }
+  }
   need(fmt::format("lanes {} {} {}", name, lanes_, suffix));
   if (op == Op::max || op == Op::min) need(fmt::format("lanes select {} {}", lanes_, suffix));
-  static const std::set<std::string, std::less<>> plain{"sqrt", "floor", "ceil", "rint", "fabs", "sq", "rsqrt", "max", "min", "sign"};
-  if (!plain.contains(name)) need("mathlib");
-  return fmt::format("cairn_{}_v{}{}", name == "**" ? "pow" : name, lanes_, suffix);
+  return fmt::format("cairn_{}_v{}{}", own, lanes_, suffix);
 }
 
 std::string CEmitter::neutral_vector(const RegisterTile& tile) {
