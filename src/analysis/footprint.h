@@ -9,15 +9,17 @@
 
 namespace cairn {
 
-// Per dimension: origin (expression of loops outside) and extent. `exact`: every element of the box is
-// touched; `injective`: distinct inner iterations touch distinct elements.
+// Per dimension: origin (expression of loops outside) and extent.
 struct BoxDim { ExprPtr origin; std::int64_t extent = 0; };
 struct Footprint {
   std::vector<BoxDim> dims;
-  bool exact = false;
+  bool exact = false;       // every element of the box is touched (by one of the accesses alone)
+  bool injective = false;   // distinct inner iterations of each access touch distinct elements
 };
-// The union box of the accesses when the loops in `inner` (variables) run over their ranges; nullopt if a
-// subscript is not affine in them.
+// The union box of the accesses (of one tensor) when the loops in `inner` (variables) run over their ranges.
+// Guards above the accesses are not used to shrink it, and a stride pads it to the box: elements may lie
+// outside the tensor or be untouched. nullopt if a subscript mixes inner and outer variables other than by
+// sums and quotients, or if two accesses are not a constant apart.
 std::optional<Footprint> footprint_of(const Program& program, const std::vector<const Access*>& accesses,
                                       const std::vector<std::string>& inner);
 

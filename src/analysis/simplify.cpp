@@ -76,6 +76,8 @@ ExprPtr Simplifier::rebuild(const ExprPtr& e) {
   return make_expr(e->op, std::move(args), e->pos);
 }
 
+std::optional<Sum> Simplifier::normal_form(const ExprPtr& e) { return is_pure(*e) ? sum_of(e) : std::nullopt; }
+
 std::optional<Sum> Simplifier::sum_of(const ExprPtr& e) {
   const auto arg = [&](std::size_t i) { return sum_of(e->args[i]); };
   switch (e->op) {

@@ -30,9 +30,11 @@ class Simplifier {
  public:
   explicit Simplifier(const std::vector<LoopRange>& loops) : loops_(loops) {}
   ExprPtr simplify(const ExprPtr& e);
+  // Normal form of an expression of loop variables and integers; nullopt for any other, and on overflow.
+  std::optional<Sum> normal_form(const ExprPtr& e);
+  std::optional<Interval> range(const Sum& sum) const;
 
  private:
-  // Normal form of an expression of loop variables and integers; nullopt on overflow.
   std::optional<Sum> sum_of(const ExprPtr& e);
   std::optional<Sum> choose(const ExprPtr& e);
   std::optional<Sum> divide(const Sum& x, std::int64_t c);
@@ -43,7 +45,6 @@ class Simplifier {
     Sum big, small;
   };
   std::optional<Split> split(const Sum& x, std::int64_t c) const;
-  std::optional<Interval> range(const Sum& sum) const;
   std::optional<Interval> range(const Expr& atom) const;
   std::optional<Interval> range_of_args(const Expr& atom) const;
   ExprPtr compare(const ExprPtr& e);
