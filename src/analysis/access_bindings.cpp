@@ -1,7 +1,8 @@
 #include "analysis/access_bindings.h"
 
 #include <algorithm>
-#include <set>
+
+#include "ir/interval.h"
 
 namespace cairn {
 
@@ -9,7 +10,7 @@ namespace {
 struct Site {
   const Stmt* stmt = nullptr;
   StmtPath path;
-  std::vector<std::string> loops;
+  VarRanges ranges;
   int writes = 0;
 };
 struct Mention {
@@ -40,13 +41,12 @@ class Scan {
         look(*s.rhs);
         if (const auto it = candidates.find(s.tensor); it != candidates.end()) {
           const int writes = it->second.writes + 1;
-          it->second = {&s, path_, loops_, writes};
+          it->second = {&s, path_, ranges_, writes};
         }
       } else {
         if (s.is_test()) look(*s.cond);
-        if (s.is_loop()) loops_.push_back(s.var);
+        if (s.is_loop()) ranges_[s.var] = {0, s.extent - 1};
         walk(s.body);
-        if (s.is_loop()) loops_.pop_back();
       }
       path_.pop_back();
     }
@@ -62,8 +62,20 @@ class Scan {
   }
 
   StmtPath path_;
-  std::vector<std::string> loops_;
+  VarRanges ranges_;   // of the innermost binder of each name met so far: an equation sees its own loops'
 };
+
+// Storing the value does not wrap it.
+bool fits(const Program& program, const std::string& name, const Expr& value, const VarRanges& ranges) {
+  const Dtype dtype = program.find(name)->dtype;
+  if (dtype == Dtype::i64) return true;
+  const std::int64_t bytes = dtype_bytes(dtype);
+  if (dtype == Dtype::i4 || dtype == Dtype::u4 || bytes > 4) return false;
+  const auto range = interval_of(value, ranges);
+  const bool is_signed = dtype == Dtype::i32 || dtype == Dtype::i16 || dtype == Dtype::i8;
+  const std::int64_t span = std::int64_t{1} << (8 * bytes - (is_signed ? 1 : 0));
+  return range && range->lo >= (is_signed ? -span : 0) && range->hi < span;
+}
 
 // The definition stands before the read, in a body that encloses it.
 bool dominates(const StmtPath& definition, const StmtPath& read) {
@@ -136,9 +148,11 @@ BindingTable::BindingTable(const Program& program) {
         continue;
       }
       it->second.value = expand(it->second.value);
-      defined_.emplace(it->first, std::move(it->second));
+      if (fits(program, it->first, *it->second.value, scan.candidates.find(it->first)->second.ranges)) {
+        defined_.emplace(it->first, std::move(it->second));
+        again = true;
+      }
       it = accepted.erase(it);
-      again = true;
     }
   }
 }

@@ -54,6 +54,27 @@ std::optional<AffineRow> combine_rows(const AffineRow& x, std::int64_t a, const 
   return out;
 }
 
+bool add_scaled(AffineRow* x, std::int64_t factor, int variable) {
+  auto at = std::lower_bound(x->terms.begin(), x->terms.end(), variable,
+                             [](const auto& term, int v) { return term.first < v; });
+  if (at == x->terms.end() || at->first != variable) {
+    if (factor != 0) x->terms.emplace(at, variable, factor);
+    return true;
+  }
+  if (!combine(at->second, 1, factor, 1, &at->second)) return false;
+  if (at->second == 0) x->terms.erase(at);
+  return true;
+}
+
+bool add_scaled(AffineRow* x, std::int64_t factor, const AffineRow& y) {
+  if (!combine(x->constant, 1, y.constant, factor, &x->constant)) return false;
+  for (const auto& [variable, coef] : y.terms) {
+    std::int64_t scaled = 0;
+    if (!combine(coef, factor, 0, 0, &scaled) || !add_scaled(x, scaled, variable)) return false;
+  }
+  return true;
+}
+
 AffineRow constant_row(std::int64_t value) {
   AffineRow row;
   row.constant = value;

@@ -22,6 +22,9 @@ struct AffineRow {
 
 // a * x + b * y, or nullopt on overflow.
 std::optional<AffineRow> combine_rows(const AffineRow& x, std::int64_t a, const AffineRow& y, std::int64_t b);
+// x += factor * variable; x += factor * y. False on overflow, x is then of no use.
+bool add_scaled(AffineRow* x, std::int64_t factor, int variable);
+bool add_scaled(AffineRow* x, std::int64_t factor, const AffineRow& y);
 AffineRow constant_row(std::int64_t value);
 AffineRow variable_row(int variable);
 

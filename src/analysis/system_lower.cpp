@@ -1,6 +1,7 @@
 #include "analysis/system_lower.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "analysis/system_state.h"
 
@@ -42,53 +43,98 @@ int LowerScope::variable(std::string_view name) const {
 }
 
 std::optional<AffineRow> SystemLowering::lower(const Expr& expr, LowerScope& scope) {
+  AffineRow row;
+  return accumulate(expr, 1, scope, &row) ? std::optional(std::move(row)) : std::nullopt;
+}
+
+bool SystemLowering::accumulate(const Expr& expr, std::int64_t factor, LowerScope& scope, AffineRow* into) {
+  const auto add = [&](const std::optional<AffineRow>& row) { return row && add_scaled(into, factor, *row); };
   switch (expr.op) {
     case Op::int_literal:
-      if (expr.int_value > kMaxLiteral || expr.int_value < -kMaxLiteral) return std::nullopt;
-      return constant_row(expr.int_value);
+      if (expr.int_value > kMaxLiteral || expr.int_value < -kMaxLiteral) return false;
+      return add(constant_row(expr.int_value));
     case Op::loop_var: {
       const int v = scope.variable(expr.name);
-      return v < 0 ? std::nullopt : std::optional(variable_row(v));
+      return v >= 0 && add_scaled(into, factor, v);
+    }
+    case Op::neg: return accumulate(*expr.args[0], -factor, scope, into);
+    case Op::add:
+    case Op::sub:
+      return accumulate(*expr.args[0], factor, scope, into) &&
+             accumulate(*expr.args[1], expr.op == Op::add ? factor : -factor, scope, into);
+    case Op::mul: {
+      const bool literal_right = expr.args[1]->op == Op::int_literal;
+      const auto y = lower(*expr.args[literal_right ? 1 : 0], scope);
+      const Expr& other = *expr.args[literal_right ? 0 : 1];
+      if (!y) return false;
+      if (y->is_constant()) {
+        std::int64_t scaled = 0;
+        return !__builtin_mul_overflow(factor, y->constant, &scaled) && std::abs(scaled) <= kMaxLiteral &&
+               accumulate(other, scaled, scope, into);
+      }
+      const auto x = lower(other, scope);
+      return x && x->is_constant() && add(combine_rows(*y, x->constant, constant_row(0), 0));
     }
     case Op::cast: {
       const auto row = lower(*expr.args[0], scope);
       const auto range = row ? system.bounds(*row) : std::nullopt;
-      return range && fits_type(expr.dtype, *range) ? row : std::nullopt;
-    }
-    case Op::neg: return minus(constant_row(0), lower(*expr.args[0], scope));
-    case Op::add:
-    case Op::sub: {
-      const auto x = lower(*expr.args[0], scope);
-      if (!x) return std::nullopt;
-      const auto y = lower(*expr.args[1], scope);
-      return y ? combine_rows(*x, 1, *y, expr.op == Op::add ? 1 : -1) : std::nullopt;
-    }
-    case Op::mul: {
-      const auto x = lower(*expr.args[0], scope);
-      if (!x) return std::nullopt;
-      const auto y = lower(*expr.args[1], scope);
-      if (!y) return std::nullopt;
-      if (y->is_constant()) return combine_rows(*x, y->constant, constant_row(0), 0);
-      return x->is_constant() ? combine_rows(*y, x->constant, constant_row(0), 0) : std::nullopt;
+      return range && fits_type(expr.dtype, *range) && add(row);
     }
     case Op::pow: {
       const auto x = lower(*expr.args[0], scope);
       const auto y = lower(*expr.args[1], scope);
-      if (!x || !y || !x->is_constant() || !y->is_constant() || y->constant < 0) return std::nullopt;
+      if (!x || !y || !x->is_constant() || !y->is_constant() || y->constant < 0) return false;
       std::int64_t value = 1;
       for (std::int64_t i = 0; i < y->constant; ++i) {
-        if (i >= 64 || __builtin_mul_overflow(value, x->constant, &value)) return std::nullopt;
+        if (i >= 64 || __builtin_mul_overflow(value, x->constant, &value)) return false;
       }
-      if (value > kMaxLiteral || value < -kMaxLiteral) return std::nullopt;
-      return constant_row(value);
+      return value <= kMaxLiteral && value >= -kMaxLiteral && add(constant_row(value));
     }
     case Op::floor_div:
-    case Op::mod: return divide(expr, scope);
+    case Op::mod: return add(divide(expr, scope));
     case Op::min:
     case Op::max:
-    case Op::select: return choose(expr, scope);
-    default: return std::nullopt;
+    case Op::select: return add(choose(expr, scope));
+    case Op::bit_xor: return add(exclusive_or(expr, scope));
+    default: return false;
   }
+}
+
+// x xor y of two non-negative values is opaque, but one-to-one in x for a given y, and in y for a given x: enough
+// for swizzled subscripts.
+std::optional<AffineRow> SystemLowering::exclusive_or(const Expr& expr, LowerScope& scope) {
+  constexpr std::size_t kMaxXors = 4;
+  for (const LowerScope::Known& known : scope.known) {
+    if (same_expr(*known.expr, expr)) return known.row;
+  }
+  const auto x = lower(*expr.args[0], scope);
+  const auto y = x ? lower(*expr.args[1], scope) : std::nullopt;
+  const auto range_x = y ? system.bounds(*x) : std::nullopt;
+  const auto range_y = y ? system.bounds(*y) : std::nullopt;
+  if (!range_x || !range_y || range_x->lo < 0 || range_y->lo < 0 || xors_.size() == kMaxXors) return std::nullopt;
+  std::int64_t top = 1;
+  while (top <= std::max(range_x->hi, range_y->hi)) top *= 2;
+  exact = false;
+  const Xor made{*x, *y, system.add_variable({0, top - 1})};
+  const AffineRow value = variable_row(made.value);
+  for (const Xor& other : xors_) {
+    const auto left = combine_rows(*x, 1, other.left, -1);
+    const auto right = combine_rows(*y, 1, other.right, -1);
+    const auto result = combine_rows(value, 1, variable_row(other.value), -1);
+    if (!left || !right || !result) return std::nullopt;
+    const auto below = [](const AffineRow& row) { return Constraint{shifted(negated(row), -1), false}; };
+    const auto above = [](const AffineRow& row) { return Constraint{shifted(row, -1), false}; };
+    system.add_cases({{{*left, true}, {*right, true}, {*result, true}},
+                      {{*right, true}, above(*left), above(*result)},
+                      {{*right, true}, above(*left), below(*result)},
+                      {{*right, true}, below(*left), above(*result)},
+                      {{*right, true}, below(*left), below(*result)},
+                      {above(*right)},
+                      {below(*right)}});
+  }
+  xors_.push_back(made);
+  scope.known.push_back({&expr, value});
+  return value;
 }
 
 // x = c q + t with 0 <= t < c. Multiples of c leave at once, so that (i*8+j)//8 needs no variable.

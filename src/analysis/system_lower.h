@@ -27,9 +27,11 @@ class SystemLowering {
   IntegerSystem system;
   bool exact = true;
 
-  // Row of an integer expression; // and % by constants, min, max and if_then_else add variables. nullopt:
+  // Row of an integer expression; // and % by constants, min, max, xor and if_then_else add variables. nullopt:
   // a tensor read, a product of variables, an unknown variable, overflow.
   std::optional<AffineRow> lower(const Expr& expr, LowerScope& scope);
+  // into += factor * expr, without a row for each node; false where lower() has none.
+  bool accumulate(const Expr& expr, std::int64_t factor, LowerScope& scope, AffineRow* into);
   // Requires that the condition holds (or does not hold).
   void assume(const Expr& cond, bool holds, LowerScope& scope);
 
@@ -38,6 +40,13 @@ class SystemLowering {
   std::vector<Conjunction> compare(const Expr& cond, bool holds, LowerScope& scope);
   std::optional<AffineRow> divide(const Expr& expr, LowerScope& scope);
   std::optional<AffineRow> choose(const Expr& expr, LowerScope& scope);
+  std::optional<AffineRow> exclusive_or(const Expr& expr, LowerScope& scope);
+
+  struct Xor {
+    AffineRow left, right;
+    int value;
+  };
+  std::vector<Xor> xors_;
 };
 
 }  // namespace cairn

@@ -68,6 +68,10 @@ TEST(Access, BindingsAreReplacedWhereTheyAreSeen) {
   const Program stale = parse(
       "in A^{f32}_{64};out C^{f32}_{8};L^{8}_{a=0}[Q^{i32,l}=a;];L^{8}_{a=0}[C^{f32}_{a}=A^{f32}_{Q^{i32,l}};];");
   EXPECT_NE(list(stale).find("s1 r A,Q [a]"), std::string::npos) << list(stale);
+  // Not a binding: the value wraps when it is stored.
+  const Program wraps = parse(
+      "in A^{f32}_{512};out C^{f32}_{512};L^{512}_{a=0}[Q^{u8,l}=a;C^{f32}_{a}=A^{f32}_{Q^{u8,l}};];");
+  EXPECT_NE(list(wraps).find("s1 r A,Q [a]"), std::string::npos) << list(wraps);
 }
 
 }  // namespace

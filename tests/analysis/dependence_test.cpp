@@ -98,6 +98,17 @@ TEST(Dependence, GathersAreNeverExcludedAndNeverCertain) {
   EXPECT_EQ(carried(p, {0, 0}), Set{});
 }
 
+TEST(Dependence, SwizzledTilesKeepTheirElementsApart) {
+  const Program p = parse(
+      "in A^{f32}_{32,32};tmp S^{f32,s}_{32,32};out C^{f32}_{32,32};"
+      "L^{32}_{r=0}L^{32}_{c=0}[S^{f32,s}_{r,xor(c,r%8)}=A^{f32}_{r,c};];"
+      "L^{32}_{r=0}L^{8}_{c=0}L^{4}_{v=0}[C^{f32}_{r,xor(c,r//4)*4+v}=A^{f32}_{r,c*4+v};];"
+      "L^{32}_{r=0}L^{32}_{c=0}[S^{f32,s}_{xor(c,r%8),0}=A^{f32}_{r,c};];");
+  for (const StmtPath& loop : {StmtPath{0}, {0, 0}, {1}, {1, 0}, {1, 0, 0}}) EXPECT_EQ(carried(p, loop), Set{});
+  EXPECT_EQ(carried(p, {2}), Set{"output S s2-s2 ?"});
+  EXPECT_EQ(carried(p, {2, 0}), Set{});
+}
+
 TEST(Dependence, OnlyOneOperatorMakesAReduction) {
   const Program p = parse(
       "in A^{f32}_{8};out E^{f32};out M^{f32};"
