@@ -53,8 +53,15 @@ std::optional<UpdateOp> update_of(const Access& access);
 // memory-based; storage in `l` and `s` counts like any other.
 std::vector<Dependence> carried_dependences(const Program& program, const StmtPath& loop);
 
-// Verdicts on reorderings, for strategies. ok: every dependence keeps its order, those between instances of
-// one reduction excepted; these set `reorders_reduction`. Otherwise `reason` names tensor, equations, place.
+// True if every read of the temporary below each statement of `scopes` is covered by an earlier write below the
+// same statement, in the same iteration of all loops around both, and no other read of the program may see what
+// is written there: iterations of the loops around a scope then never exchange values through it. Sufficient
+// only: decided by comparing boxes.
+bool is_scratch(const Program& program, const std::string& tensor, const std::vector<StmtPath>& scopes);
+
+// Verdicts on reorderings, for strategies. ok: every dependence keeps its order; excepted are those between
+// instances of one reduction, which set `reorders_reduction`, and those on scratch (above) of the bodies that
+// move. Otherwise `reason` names tensor, equations and an example.
 struct Legality {
   bool ok = true;
   bool reorders_reduction = false;

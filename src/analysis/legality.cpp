@@ -63,13 +63,19 @@ bool siblings(const StmtPath& first, const StmtPath& second) {
 }
 
 // No conflict, at equal outer iterations, between ranges [a0,a1) and [b0,b1) of the finder's accesses.
-bool independent(const Program& program, const std::string& what, PairFinder& finder, std::size_t depth,
-                 std::size_t a0, std::size_t a1, std::size_t b0, std::size_t b1, Legality* verdict) {
-  for (const PairFinder::Pair& pair : finder.pairs_between(a0, a1, b0, b1)) {
-    const auto relations = equal_prefix(finder.at(pair.first), finder.at(pair.second), depth);
-    if (judge(program, what, finder, pair, relations, verdict)) return false;
+bool independent(const std::string& what, Judge& judge, std::size_t depth, std::size_t a0, std::size_t a1,
+                 std::size_t b0, std::size_t b1) {
+  for (const PairFinder::Pair& pair : judge.finder.pairs_between(a0, a1, b0, b1)) {
+    const auto relations = equal_prefix(judge.finder.at(pair.first), judge.finder.at(pair.second), depth);
+    if (judge.refuses(what, pair, relations)) return false;
   }
   return true;
+}
+
+// The body `depth` loops below a statement.
+StmtPath inner_body(StmtPath path, std::size_t depth) {
+  path.insert(path.end(), depth - 1, 0U);
+  return path;
 }
 
 }  // namespace
@@ -92,7 +98,9 @@ Legality check_permutation(const Program& program, const StmtPath& band, const s
   const std::size_t outer = enclosing_loops(program, band);
   PairFinder finder(accesses);
   const std::vector<PairFinder::Pair> pairs = finder.pairs();
-  Legality verdict;
+  if (order.empty()) return {};
+  ScratchTensors scratch(program, {inner_body(band, order.size())});
+  Judge judge{program, finder, scratch, {}};
   // A dependence is reversed if its first differing loop in the old order rises and in the new order falls.
   for (std::size_t up = 0; up < order.size() && !pairs.empty(); ++up) {
     for (std::size_t down = up + 1; down < order.size(); ++down) {
@@ -110,11 +118,11 @@ Legality check_permutation(const Program& program, const StmtPath& band, const s
           if (i == down) rel = Order::greater;
           if (rel != Order::any) relations.push_back({a.loops[outer + i]->var, b.loops[outer + i]->var, rel});
         }
-        if (judge(program, what, finder, pair, relations, &verdict)) return verdict;
+        if (judge.refuses(what, pair, relations)) return judge.verdict;
       }
     }
   }
-  return verdict;
+  return judge.verdict;
 }
 
 Legality check_fusion(const Program& program, const StmtPath& first, const StmtPath& second,
@@ -153,9 +161,11 @@ Legality check_fusion(const Program& program, const StmtPath& first, const StmtP
   const std::size_t first_end = group.ends.front();
   const std::size_t second_begin = group.ends[group.ends.size() - 2];
   const std::size_t second_end = group.ends.back();
-  if (!independent(program, "moving the second nest up to the first", finder, outer, first_end, second_begin,
-                   second_begin, second_end, &verdict)) {
-    return verdict;
+  ScratchTensors scratch(program, {inner_body(first, depth), inner_body(second, depth)});
+  Judge judge{program, finder, scratch, std::move(verdict)};
+  if (!independent("moving the second nest up to the first", judge, outer, first_end, second_begin, second_begin,
+                   second_end)) {
+    return judge.verdict;
   }
   // The second's iteration t now runs before the first's iterations after t.
   const auto pairs = finder.pairs_between(0, first_end, second_begin, second_end);
@@ -170,10 +180,10 @@ Legality check_fusion(const Program& program, const StmtPath& first, const StmtP
         relations.push_back({matching[i].first, matching[i].second, Order::equal});
       }
       relations.push_back({matching[level].first, matching[level].second, Order::greater});
-      if (judge(program, what, finder, pair, relations, &verdict)) return verdict;
+      if (judge.refuses(what, pair, relations)) return judge.verdict;
     }
   }
-  return verdict;
+  return judge.verdict;
 }
 
 Legality check_fission(const Program& program, const StmtPath& loop, std::size_t depth, std::size_t cut,
@@ -188,15 +198,21 @@ Legality check_fission(const Program& program, const StmtPath& loop, std::size_t
                   fmt::format("the cut must leave statements on both sides: the body of {} has {}, the cut is at {}",
                               loops.back()->var, loops.back()->body.size(), cut));
   }
-  StmtPath inner = loop;
-  inner.insert(inner.end(), depth - 1, 0U);
+  const StmtPath inner = inner_body(loop, depth);
   const std::vector<Access> accesses = collect_accesses(program, loop);
   const auto is_before = [&](const Access& a) { return starts_with(a.path, inner) && a.path[inner.size()] < cut; };
   const std::size_t middle = static_cast<std::size_t>(
       std::find_if_not(accesses.begin(), accesses.end(), is_before) - accesses.begin());
   const std::size_t outer = enclosing_loops(program, loop);
   PairFinder finder(accesses);
-  Legality verdict;
+  // What one statement of the body keeps to itself may be cut apart from others' use of the same storage.
+  std::vector<StmtPath> scopes;
+  for (std::uint32_t i = 0; i < loops.back()->body.size(); ++i) {
+    scopes.push_back(inner);
+    scopes.back().push_back(i);
+  }
+  ScratchTensors scratch(program, std::move(scopes));
+  Judge judge{program, finder, scratch, {}};
   const auto is_expanded = [&](const Access& a) {
     return std::find(expanded.begin(), expanded.end(), a.tensor) != expanded.end();
   };
@@ -214,10 +230,10 @@ Legality check_fission(const Program& program, const StmtPath& loop, std::size_t
         relations.push_back(
             {loops[i]->var, loops[i]->var, i < level ? Order::equal : Order::less});
       }
-      if (judge(program, what, finder, pair, relations, &verdict)) return verdict;
+      if (judge.refuses(what, pair, relations)) return judge.verdict;
     }
   }
-  return verdict;
+  return judge.verdict;
 }
 
 Legality check_swap(const Program& program, const StmtPath& first, const StmtPath& second) {
@@ -228,11 +244,15 @@ Legality check_swap(const Program& program, const StmtPath& first, const StmtPat
   const std::size_t a1 = group.ends.front();
   const std::size_t b0 = group.ends[group.ends.size() - 2];
   const std::size_t b1 = group.ends.back();
-  Legality verdict;
-  if (!independent(program, "swapping the statements", finder, outer, 0, a1, b0, b1, &verdict)) return verdict;
-  if (!independent(program, "moving the first statement down", finder, outer, 0, a1, a1, b0, &verdict)) return verdict;
-  independent(program, "moving the second statement up", finder, outer, a1, b0, b0, b1, &verdict);
-  return verdict;
+  std::vector<StmtPath> scopes;
+  for (StmtPath at = first; at.back() <= second.back(); ++at.back()) scopes.push_back(at);
+  ScratchTensors scratch(program, std::move(scopes));
+  Judge judge{program, finder, scratch, {}};
+  if (independent("swapping the statements", judge, outer, 0, a1, b0, b1) &&
+      independent("moving the first statement down", judge, outer, 0, a1, a1, b0)) {
+    independent("moving the second statement up", judge, outer, a1, b0, b0, b1);
+  }
+  return judge.verdict;
 }
 
 }  // namespace cairn

@@ -46,16 +46,16 @@ Legality refuse_pair(const Program& program, const std::string& what, const Acce
   return verdict;
 }
 
-bool judge(const Program& program, const std::string& what, PairFinder& finder, const PairFinder::Pair& pair,
-           const std::vector<PairRelation>& relations, Legality* verdict) {
+bool Judge::refuses(const std::string& what, const PairFinder::Pair& pair, const std::vector<PairRelation>& relations) {
   const bool reduction = finder.is_reduction(pair);
-  if (reduction && verdict->reorders_reduction) return false;
+  if (reduction && verdict.reorders_reduction) return false;
   if (finder.touch(pair, relations) == Answer::no) return false;
+  if (scratch.is_scratch(finder.at(pair.first).tensor)) return false;
   if (reduction) {
-    verdict->reorders_reduction = true;
+    verdict.reorders_reduction = true;
     return false;
   }
-  *verdict = refuse_pair(program, what, finder.at(pair.first), finder.at(pair.second), relations);
+  verdict = refuse_pair(program, what, finder.at(pair.first), finder.at(pair.second), relations);
   return true;
 }
 

@@ -131,4 +131,44 @@ Verdict compare_orders(const Program& program, const std::vector<Access>& access
   return verdict;
 }
 
+// Which write each read sees (0: none), by read, and the last write of each element of a tensor that is no
+// temporary, when the instances run in the order of the keys.
+using Flow = std::map<std::pair<std::size_t, std::string>, std::size_t>;
+inline Flow flow_of(const Program& program, const std::vector<Access>& accesses, const std::vector<Instance>& all,
+                    const std::vector<Key>& keys) {
+  std::vector<std::size_t> order(all.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
+  std::map<std::string, std::size_t> last;
+  Flow flow;
+  for (const std::size_t i : order) {
+    const Access& a = accesses[all[i].access];
+    std::string element = a.tensor;
+    for (const std::int64_t e : all[i].element) element += "," + std::to_string(e);
+    if (a.is_write) {
+      last[element] = i + 1;
+    } else {
+      flow[{i + 1, ""}] = last[element];
+    }
+  }
+  for (const auto& [element, write] : last) {
+    const std::string tensor = element.substr(0, element.find(','));
+    if (program.find(tensor) != nullptr && program.find(tensor)->role != Role::tmp) flow[{0, element}] = write;
+  }
+  return flow;
+}
+
+// Does every read see the same write in the new order, and does every result come from the same one?
+template <class NewKey>
+bool same_flow(const Program& program, const std::vector<Access>& accesses, NewKey&& new_key) {
+  const std::vector<Instance> all = enumerate(accesses);
+  std::vector<Key> before;
+  std::vector<Key> after;
+  for (const Instance& x : all) {
+    before.push_back(order_key(program, accesses[x.access], x));
+    after.push_back(new_key(accesses[x.access], before.back()));
+  }
+  return flow_of(program, accesses, all, before) == flow_of(program, accesses, all, after);
+}
+
 }  // namespace cairn::brute

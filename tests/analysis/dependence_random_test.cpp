@@ -12,14 +12,15 @@ namespace {
 
 class Generator {
  public:
-  explicit Generator(Rng& rng) : rng_(rng) {}
+  // With `scratch`, two of the tensors are temporaries: what stays inside an iteration may be reordered.
+  explicit Generator(Rng& rng, bool scratch = false) : rng_(rng), scratch_(scratch) {}
 
   // Two sibling nests over i, j (and k inside), several equations, tests, quotients and selects.
   std::string program() {
     extent_i_ = 2 + rng_.below(3);
     extent_j_ = 2 + rng_.below(3);
-    std::string text = "in A^{f32}_{64};out E^{f32}_{64};out F^{f32}_{64,64};out S^{f32};";
-    return text + nest() + nest();
+    if (!scratch_) return "in A^{f32}_{64};out E^{f32}_{64};out F^{f32}_{64,64};out S^{f32};" + nest() + nest();
+    return "in A^{f32}_{64};tmp E^{f32,g}_{64};out F^{f32}_{64,64};tmp S^{f32,l};" + nest() + nest();
   }
 
  private:
@@ -27,6 +28,7 @@ class Generator {
   std::string variable() { return std::string(1, inner_ && rng_.below(4) == 0 ? 'k' : "ij"[rng_.below(2)]); }
 
   std::string index() {
+    if (scratch_ && rng_.below(2) == 0) return rng_.below(2) == 0 ? variable() : number(3);
     switch (rng_.below(9)) {
       case 0: return variable();
       case 1: return variable() + "+" + number(3);
@@ -69,7 +71,7 @@ class Generator {
 
   std::string statements(int depth) {
     std::string text;
-    const std::uint64_t n = 1 + rng_.below(2);
+    const std::uint64_t n = 1 + rng_.below(scratch_ ? 4 : 2);
     for (std::uint64_t s = 0; s < n; ++s) {
       switch (depth > 0 ? rng_.below(5) : 4) {
         case 0: text += "T^{" + condition() + "}[" + statements(depth - 1) + "];"; break;
@@ -94,6 +96,7 @@ class Generator {
   Rng& rng_;
   std::uint64_t extent_i_ = 2, extent_j_ = 2;
   bool inner_ = false;
+  bool scratch_ = false;
 };
 
 using Pair = std::pair<std::size_t, std::size_t>;
@@ -141,6 +144,30 @@ void expect_verdict(const Legality& v, const brute::Verdict& truth, const std::s
   }
 }
 
+const auto kPermuted = [](const Access& a, brute::Key key) {
+  if (a.path[0] == 0) std::swap(key[1], key[3]);
+  return key;
+};
+const auto kFused = [](const Access&, const brute::Key& key) {
+  brute::Key fresh{key[1], key[3], key[0]};
+  fresh.insert(fresh.end(), key.begin() + 4, key.end());
+  return fresh;
+};
+const auto kFusedOuter = [](const Access&, const brute::Key& key) {
+  brute::Key fresh{key[1], key[0], key[3]};
+  fresh.insert(fresh.end(), key.begin() + 4, key.end());
+  return fresh;
+};
+const auto kSwapped = [](const Access&, brute::Key key) {
+  key[0] = 1 - key[0];
+  return key;
+};
+const auto kCut = [](const Access& a, const brute::Key& key) {
+  brute::Key fresh{key[0], a.path[0] == 0 ? key[4] : 0};
+  fresh.insert(fresh.end(), key.begin() + 1, key.end());
+  return fresh;
+};
+
 TEST(DependenceRandom, FastIslAndEnumerationAgree) {
   const std::uint64_t seed = 4711;
   Rng rng(seed);
@@ -167,38 +194,15 @@ TEST(DependenceRandom, FastIslAndEnumerationAgree) {
     }
     const std::vector<Access> accesses = collect_accesses(p);
     // Keys: nest, i, 0, j, child ... (both nests are two perfect loops).
-    const auto permuted = [](const Access& a, brute::Key key) {
-      if (a.path[0] == 0) std::swap(key[1], key[3]);
-      return key;
-    };
-    expect_verdict(check_permutation(p, {0}, {1, 0}), brute::compare_orders(p, accesses, permuted), "permutation");
-    const auto fused = [](const Access&, const brute::Key& key) {
-      brute::Key fresh{key[1], key[3], key[0]};
-      fresh.insert(fresh.end(), key.begin() + 4, key.end());
-      return fresh;
-    };
+    expect_verdict(check_permutation(p, {0}, {1, 0}), brute::compare_orders(p, accesses, kPermuted), "permutation");
     const Legality fusion = check_fusion(p, {0}, {1}, {{"i", "i"}, {"j", "j"}});
-    expect_verdict(fusion, brute::compare_orders(p, accesses, fused), "fusion");
+    expect_verdict(fusion, brute::compare_orders(p, accesses, kFused), "fusion");
     refused += fusion.ok ? 0 : 1;
-    const auto fused_outer = [](const Access&, const brute::Key& key) {
-      brute::Key fresh{key[1], key[0], key[3]};
-      fresh.insert(fresh.end(), key.begin() + 4, key.end());
-      return fresh;
-    };
-    expect_verdict(check_fusion(p, {0}, {1}, {{"i", "i"}}), brute::compare_orders(p, accesses, fused_outer),
+    expect_verdict(check_fusion(p, {0}, {1}, {{"i", "i"}}), brute::compare_orders(p, accesses, kFusedOuter),
                    "fusion of the outer loop");
-    const auto swapped = [](const Access&, brute::Key key) {
-      key[0] = 1 - key[0];
-      return key;
-    };
-    expect_verdict(check_swap(p, {0}, {1}), brute::compare_orders(p, accesses, swapped), "swap");
+    expect_verdict(check_swap(p, {0}, {1}), brute::compare_orders(p, accesses, kSwapped), "swap");
     if (p.body()[0]->body[0]->body.size() == 2) {
-      const auto cut = [](const Access& a, const brute::Key& key) {
-        brute::Key fresh{key[0], a.path[0] == 0 ? key[4] : 0};
-        fresh.insert(fresh.end(), key.begin() + 1, key.end());
-        return fresh;
-      };
-      expect_verdict(check_fission(p, {0}, 2, 1), brute::compare_orders(p, accesses, cut), "fission");
+      expect_verdict(check_fission(p, {0}, 2, 1), brute::compare_orders(p, accesses, kCut), "fission");
     }
   }
   EXPECT_GT(dependences, 1000);
@@ -207,6 +211,35 @@ TEST(DependenceRandom, FastIslAndEnumerationAgree) {
   RecordProperty("fast", static_cast<int>(n.fast));
   RecordProperty("isl", static_cast<int>(n.isl));
   EXPECT_EQ(n.unknown, 0U);
+}
+
+// What is called legal leaves every read its write: with scratch the verdicts are judged by values.
+TEST(DependenceRandom, LegalReorderingsKeepTheFlow) {
+  const std::uint64_t seed = 815;
+  Rng rng(seed);
+  int legal = 0;
+  int by_scratch = 0;
+  for (int trial = 0; trial < 400 && !HasFailure(); ++trial) {
+    const std::string text = Generator(rng, true).program();
+    const auto parsed = parse_program(text);
+    ASSERT_TRUE(parsed.ok()) << text << "\n" << render(parsed.error());
+    const Program& p = *parsed;
+    SCOPED_TRACE("seed " + std::to_string(seed) + " trial " + std::to_string(trial) + ": " + text);
+    const std::vector<Access> accesses = collect_accesses(p);
+    const auto check = [&](const Legality& v, const auto& key, const char* what) {
+      if (!v.ok || v.reorders_reduction) return;
+      ++legal;
+      EXPECT_TRUE(brute::same_flow(p, accesses, key)) << what;
+      by_scratch += brute::compare_orders(p, accesses, key).ok ? 0 : 1;
+    };
+    check(check_permutation(p, {0}, {1, 0}), kPermuted, "permutation");
+    check(check_fusion(p, {0}, {1}, {{"i", "i"}, {"j", "j"}}), kFused, "fusion");
+    check(check_fusion(p, {0}, {1}, {{"i", "i"}}), kFusedOuter, "fusion of the outer loop");
+    check(check_swap(p, {0}, {1}), kSwapped, "swap");
+    if (p.body()[0]->body[0]->body.size() == 2) check(check_fission(p, {0}, 2, 1), kCut, "fission");
+  }
+  EXPECT_GT(legal, 100);
+  EXPECT_GT(by_scratch, 10);
 }
 
 }  // namespace

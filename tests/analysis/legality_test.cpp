@@ -114,6 +114,32 @@ TEST(Legality, Fission) {
   EXPECT_NE(say(check_fission(back, {0}, 1, 1)).find("cutting loop i would reverse a"), std::string::npos);
 }
 
+TEST(Legality, ScratchDoesNotHoldItsIterationsTogether) {
+  const Program p = parse(
+      "in A^{f32}_{8,8};tmp R^{f32,l};tmp S^{f32,s}_{4};out C^{f32}_{8,8};out D^{f32}_{8,8};"
+      "L^{8}_{i=0}L^{8}_{j=0}[R^{f32,l}=A^{f32}_{i,j}*2;C^{f32}_{i,j}=R^{f32,l}+1;];"
+      "L^{8}_{i=0}L^{8}_{j=0}[R^{f32,l}=A^{f32}_{i,j}*3;L^{4}_{k=0}[S^{f32,s}_{k}=0;];"
+      "L^{4}_{k=0}[S^{f32,s}_{k}=S^{f32,s}_{k}+R^{f32,l};];D^{f32}_{i,j}=S^{f32,s}_{0};];");
+  EXPECT_EQ(say(check_permutation(p, {0}, {1, 0})), "ok");
+  EXPECT_EQ(say(check_permutation(p, {1}, {1, 0})), "ok");
+  EXPECT_EQ(say(check_fusion(p, {0}, {1}, {{"i", "i"}, {"j", "j"}})), "ok");
+  EXPECT_EQ(say(check_swap(p, {0}, {1})), "ok");
+  EXPECT_TRUE(is_scratch(p, "R", {{0, 0}, {1, 0}}));
+  // The last value is read after the nest; the box of the start is too small; a guard leaves elements out.
+  const Program after = parse(
+      "in A^{f32}_{8,8};tmp R^{f32,l};out C^{f32}_{8,8};out D^{f32};"
+      "L^{8}_{i=0}L^{8}_{j=0}[R^{f32,l}=A^{f32}_{i,j}*2;C^{f32}_{i,j}=R^{f32,l}+1;];D^{f32}=R^{f32,l};");
+  EXPECT_NE(say(check_permutation(after, {0}, {1, 0})).find("dependence on R"), std::string::npos);
+  const Program small = parse(
+      "in A^{f32}_{8,8};tmp S^{f32,s}_{4};out D^{f32}_{8,8};"
+      "L^{8}_{i=0}L^{8}_{j=0}[L^{3}_{k=0}[S^{f32,s}_{k}=A^{f32}_{i,j};];L^{4}_{k=0}[D^{f32}_{i,k}=S^{f32,s}_{k};];];");
+  EXPECT_FALSE(check_permutation(small, {0}, {1, 0}).ok);
+  const Program guarded = parse(
+      "in A^{f32}_{8,8};tmp R^{f32,l};out D^{f32}_{8,8};"
+      "L^{8}_{i=0}L^{8}_{j=0}[T^{i<j}[R^{f32,l}=A^{f32}_{i,j};];D^{f32}_{i,j}=R^{f32,l};];");
+  EXPECT_FALSE(check_permutation(guarded, {0}, {1, 0}).ok);
+}
+
 TEST(Legality, Swap) {
   const Program p = parse(
       "in A^{f32}_{8};out C^{f32}_{8};out D^{f32}_{8};out E^{f32};"
