@@ -23,6 +23,7 @@ bool privatises(const Stmt& loop, LoopKind kind, Scope scope) {
 }
 
 std::string place_of(const Program& program, const Access& a) {
+  if (!a.stmt->is_equation()) return fmt::format("the test before s{}", a.equation);
   return equation_address(program.body(), a.path);
 }
 

@@ -98,5 +98,14 @@ TEST(RulesFiles, NumbersAreInOrderAndMessagesNameTheRule) {
   EXPECT_EQ(verdict.error().message.rfind("rule 7 (bounds): ", 0), 0u) << verdict.error().message;
 }
 
+TEST(RulesFiles, ThePageListsEveryRule) {
+  const auto page = read_file(std::string(CAIRN_SOURCE_DIR) + "/docs/leir.md");
+  ASSERT_TRUE(page.ok());
+  for (const Rule& rule : verifier_rules()) {
+    const std::string row = "| " + std::to_string(rule.number) + (rule.gate ? "* | " : " | ") + rule.name + " |";
+    EXPECT_NE(page->find(row), std::string::npos) << row;
+  }
+}
+
 }  // namespace
 }  // namespace cairn
