@@ -34,10 +34,10 @@ bool region_rows(const Region& region, AccessSystem& read, std::vector<AffineRow
 std::vector<RegionContext> contexts_of(const Shared& shared, std::size_t equal_loops) {
   std::vector<RegionContext> contexts;
   if (shared.loops < equal_loops) return contexts;
-  if (shared.a_first) contexts.push_back({shared.loops, RegionContext::Step::free});
+  if (shared.a_first) contexts.push_back({shared.loops, RegionContext::Step::free, shared.tests});
   for (std::size_t m = shared.loops; m-- > equal_loops;) {
-    contexts.push_back({m, RegionContext::Step::previous});
-    contexts.push_back({m, RegionContext::Step::all_earlier});
+    contexts.push_back({m, RegionContext::Step::previous, 0});
+    contexts.push_back({m, RegionContext::Step::all_earlier, 0});
   }
   return contexts;
 }
@@ -68,6 +68,12 @@ Answer covered_by_regions(const Program& program, const CoverQuestion& question)
       std::erase_if(open, [&](const AffineRow& row) { return iterations.always_at_least_zero(row); });
       if (open.empty()) return Answer::yes;
       if (std::find(parts.begin(), parts.end(), open) == parts.end()) parts.push_back(std::move(open));
+    }
+  }
+  for (const Access* write : question.writes) {
+    const Shared shared = shared_loops(program, *write, read);
+    for (const RegionContext& context : contexts_of(shared, question.equal_loops)) {
+      if (covered_by_witness(*write, context, question)) return Answer::yes;
     }
   }
   if (parts.size() < 2) return Answer::unknown;

@@ -19,6 +19,9 @@ struct CoverQuestion {
 };
 // yes: every iteration of the read finds its element written before; unknown otherwise.
 Answer covered_by_regions(const Program& program, const CoverQuestion& question);
+// Does one iteration of `write` in the context, a function of the read's, write the element wherever the read
+// is made? Found by matching subscripts.
+bool covered_by_witness(const Access& write, const RegionContext& context, const CoverQuestion& question);
 // yes or no, exactly, where everything is quasi-affine (writes under other conditions do not count, which
 // makes a "no" unknown); `example` gets the read's loop values where it is not covered.
 Answer covered_by_isl(const Program& program, const CoverQuestion& question, std::vector<std::int64_t>* example);

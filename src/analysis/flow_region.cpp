@@ -54,7 +54,7 @@ struct FreeVar {
 
 class RegionBuilder {
  public:
-  RegionBuilder(const Access& write, const RegionContext& context) : write_(write) {
+  RegionBuilder(const Access& write, const RegionContext& context) : write_(write), shared_tests_(context.shared_tests) {
     for (std::size_t i = 0; i < write.loops.size(); ++i) {
       const Stmt& loop = *write.loops[i];
       ranges_.push_back({loop.var, loop.extent});
@@ -83,7 +83,8 @@ class RegionBuilder {
       if (!form || !relate(&*form)) return std::nullopt;
       forms_.push_back(*std::move(form));
     }
-    for (const Condition& c : write_.conditions) {
+    for (std::size_t i = shared_tests_; i < write_.conditions.size(); ++i) {
+      const Condition& c = write_.conditions[i];
       if (!condition(*c.cond, c.holds)) return std::nullopt;
     }
     if (!instantiate() || !boxes() || !guards()) return std::nullopt;
@@ -273,6 +274,7 @@ class RegionBuilder {
   }
 
   const Access& write_;
+  std::size_t shared_tests_;
   Region region_;
   std::vector<LoopRange> ranges_;
   std::map<std::string, std::int64_t> extents_;
@@ -300,6 +302,7 @@ Shared shared_loops(const Program& program, const Access& a, const Access& b) {
     }
     const Stmt& s = *(*body)[a.path[i]];
     if (s.is_loop()) ++shared.loops;
+    if (s.is_test()) ++shared.tests;
     body = &s.body;
   }
   if (a.path.size() != b.path.size()) {   // one is the T test around the other: it is evaluated first

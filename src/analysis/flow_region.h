@@ -27,14 +27,16 @@ struct Region {
 struct RegionContext {
   std::size_t equal = 0;
   enum class Step : std::uint8_t { free, previous, all_earlier } step = Step::free;
+  std::size_t shared_tests = 0;   // the outermost conditions of both that are one evaluation of one T test
 };
 // The region, or nullopt where the write is not of a form this test knows (isl decides those).
 std::optional<Region> written_region(const Access& write, const RegionContext& context);
 
-// Loops that the two accesses share (outermost first), and whether a stands before b in the body where they
+// Loops and T tests that the two accesses share (outermost first), and whether a stands before b in the body where they
 // part (the same statement: reads before its write).
 struct Shared {
   std::size_t loops = 0;
+  std::size_t tests = 0;
   bool a_first = false;
 };
 Shared shared_loops(const Program& program, const Access& a, const Access& b);

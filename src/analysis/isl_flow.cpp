@@ -141,30 +141,30 @@ Answer covered_by_isl(const Program& program, const CoverQuestion& question, std
     if (left == nullptr) break;
     const Shared shared = shared_loops(program, *write, read);
     if (shared.loops < question.equal_loops) continue;
-    std::string condition;
-    bool skipped = false;
-    if (!domain('w', *write, false, &condition, &skipped)) {
-      inexact = true;
-      continue;
-    }
-    Printer p('w');
-    for (std::size_t d = 0; d < subs.size(); ++d) condition += fmt::format(" and {} = {}", p.expr(*write->subscripts[d]), subs[d]);
-    if (p.failed()) {
-      inexact = true;
-      continue;
-    }
     std::string equal;
-    const auto subtract = [&](const std::string& order) {
+    // The outermost `tests` conditions are left out: they hold where the read is made.
+    const auto subtract = [&](const std::string& order, std::size_t tests) {
+      Access limited = *write;
+      limited.conditions.erase(limited.conditions.begin(), limited.conditions.begin() + static_cast<std::ptrdiff_t>(tests));
+      std::string condition;
+      bool skipped = false;
+      Printer p('w');
+      const bool known = domain('w', limited, false, &condition, &skipped);
+      for (std::size_t d = 0; d < subs.size(); ++d) condition += fmt::format(" and {} = {}", p.expr(*write->subscripts[d]), subs[d]);
+      if (!known || p.failed()) {
+        inexact = true;
+        return;
+      }
       const std::string text = fmt::format("{{ {} -> {} : {} and {}{} }}", tuple('r', read), tuple('w', *write), condition, ranges('r', read), order);
       isl_map* before = isl_map_read_from_str(ctx.get(), text.c_str());
       left = isl_set_coalesce(isl_set_subtract(left, isl_map_domain(before)));
     };
     for (std::size_t m = 0; m < shared.loops; ++m) {
       const std::string& v = read.loops[m]->var;
-      if (m >= question.equal_loops) subtract(fmt::format("{} and w{} < r{}", equal, v, v));
+      if (m >= question.equal_loops) subtract(fmt::format("{} and w{} < r{}", equal, v, v), 0);
       equal += fmt::format(" and w{} = r{}", v, v);
     }
-    if (shared.a_first) subtract(equal);
+    if (shared.a_first) subtract(equal, shared.tests);
   }
   if (left == nullptr) return Answer::unknown;
   const isl_bool empty = isl_set_is_empty(left);

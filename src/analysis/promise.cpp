@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
+#include "analysis/affine.h"
 #include "analysis/concrete.h"
 #include "analysis/flow_state.h"
 #include "analysis/promise_scan.h"
@@ -50,12 +52,79 @@ std::optional<UpdateOp> reduction_op(const std::vector<const Access*>& accesses)
   return op;
 }
 
+// How a loop carries a tensor.
 struct Carried {
   bool certain = false;
   std::optional<Dependence> example;
   std::string detail;           // from the shadow execution
-  SourcePos pos = kNoPos;
 };
+
+// The accesses below the loop of every tensor that it writes.
+std::map<std::string, std::vector<const Access*>> written_inside(FlowAnalysis& flow, const StmtPath& loop) {
+  std::map<std::string, std::vector<const Access*>> found;
+  std::set<std::string> written;
+  for (const Access& a : flow.accesses()) {
+    if (a.path.size() <= loop.size() || !std::equal(loop.begin(), loop.end(), a.path.begin())) continue;
+    found[a.tensor].push_back(&a);
+    if (a.is_write) written.insert(a.tensor);
+  }
+  std::erase_if(found, [&](const auto& entry) { return written.count(entry.first) == 0; });
+  return found;
+}
+
+// One subscript is the loop's variable plus one constant in every access: iterations touch different elements.
+bool apart(const std::vector<const Access*>& accesses, const Stmt& loop) {
+  for (std::size_t d = 0; d < accesses[0]->subscripts.size(); ++d) {
+    const auto plain = [&](const Access* a) {
+      const auto form = linear_form(*a->subscripts[d]);
+      return form && form->terms.size() == 1 && form->terms[0].first == loop.var && form->constant == 0;
+    };
+    if (std::all_of(accesses.begin(), accesses.end(), plain)) return true;
+  }
+  return false;
+}
+
+bool same_place(const Access& a, const Access& b) {
+  const auto same_condition = [](const Condition& x, const Condition& y) { return x.holds == y.holds && same_expr(x.cond, y.cond); };
+  return a.loops == b.loops &&
+         std::equal(a.subscripts.begin(), a.subscripts.end(), b.subscripts.begin(), b.subscripts.end(),
+                    [](const ExprPtr& x, const ExprPtr& y) { return same_expr(x, y); }) &&
+         std::equal(a.conditions.begin(), a.conditions.end(), b.conditions.begin(), b.conditions.end(), same_condition);
+}
+
+// A dependence that the loop carries through these accesses of one tensor; a certain flow is the best example.
+Carried find_carried(const std::vector<const Access*>& accesses, const Stmt& loop) {
+  Carried c;
+  const auto depth = static_cast<std::size_t>(std::find(accesses[0]->loops.begin(), accesses[0]->loops.end(), &loop) - accesses[0]->loops.begin());
+  std::vector<PairRelation> relations;
+  for (std::size_t i = 0; i < depth; ++i) relations.push_back({accesses[0]->loops[i]->var, accesses[0]->loops[i]->var, Order::equal});
+  relations.push_back({loop.var, loop.var, Order::less});
+  // Accesses of one place under one set of loops and conditions share an answer.
+  std::vector<std::size_t> place(accesses.size());
+  for (std::size_t i = 0; i < accesses.size(); ++i) {
+    const auto same = [&](const Access* a) { return same_place(*a, *accesses[i]); };
+    place[i] = static_cast<std::size_t>(std::find_if(accesses.begin(), accesses.end(), same) - accesses.begin());
+  }
+  std::map<std::pair<std::size_t, std::size_t>, Answer> answers;
+  for (const DependenceKind kind : {DependenceKind::flow, DependenceKind::anti, DependenceKind::output}) {
+    for (std::size_t i = 0; i < accesses.size(); ++i) {
+      const Access* a = accesses[i];
+      if (a->is_write == (kind == DependenceKind::anti)) continue;
+      for (std::size_t j = 0; j < accesses.size(); ++j) {
+        const Access* b = accesses[j];
+        if (b->is_write == (kind == DependenceKind::flow)) continue;
+        const auto [known, added] = answers.try_emplace({place[i], place[j]}, Answer::no);
+        if (added) known->second = may_touch(*a, *b, relations);
+        const Answer answer = known->second;
+        if (answer == Answer::no || (c.example && answer == Answer::unknown)) continue;
+        c.certain = answer == Answer::yes;
+        c.example = Dependence{kind, *a, *b, false, c.certain};
+        if (c.certain) return c;
+      }
+    }
+  }
+  return c;
+}
 
 Error carried_error(const Program& program, const Stmt& loop, LoopKind kind, const std::string& tensor, const Carried& c,
                     const std::string& why) {
@@ -98,14 +167,20 @@ PromiseVerdict check_promise(FlowAnalysis& flow, const Program& program, const S
   }
   if (loop->extent <= 1) return verdict;
   std::map<std::string, Carried> carried;
+  std::map<std::string, std::string> why_shared;   // private storage was tried, and why it is not
   bool doubtful = false;
-  for (Dependence& d : carried_dependences(program, path)) {
-    Carried& c = carried[d.source.tensor];
-    doubtful |= !d.certain;
-    const bool better = !c.example || (d.certain && !c.certain) ||
-                        (d.certain == c.certain && d.kind == DependenceKind::flow && c.example->kind != DependenceKind::flow);
-    c.certain |= d.certain;
-    if (better) c.example = std::move(d);
+  for (const auto& [tensor, accesses] : written_inside(flow, path)) {
+    if (apart(accesses, *loop)) continue;
+    const Tensor* t = program.find(tensor);
+    if (t != nullptr && t->role == Role::tmp && privatises(*loop, kind, t->scope)) {
+      const FlowVerdict own = flow.private_to(tensor, *loop);
+      if (own.holds == Answer::yes) continue;
+      why_shared[tensor] = own.reason.message;
+    }
+    Carried c = find_carried(accesses, *loop);
+    if (!c.example) continue;
+    doubtful |= !c.certain;
+    carried.emplace(tensor, std::move(c));
   }
   if (doubtful) {   // what the tests could not exclude, the shadow execution may
     const ConcreteCarried exact = run_carried(program, path);
@@ -127,12 +202,7 @@ PromiseVerdict check_promise(FlowAnalysis& flow, const Program& program, const S
   std::vector<std::string> scans;
   for (const auto& [tensor, c] : carried) {
     const Tensor* t = program.find(tensor);
-    std::string why;
-    if (t != nullptr && t->role == Role::tmp && privatises(*loop, kind, t->scope)) {
-      FlowVerdict own = flow.private_to(tensor, *loop);
-      if (own.holds == Answer::yes) continue;
-      why = own.reason.message;
-    }
+    std::string why = why_shared[tensor];
     const std::vector<const Access*> accesses = inside(flow, path, tensor);
     const bool integer = t != nullptr && is_integer(t->dtype);
     if (const auto op = reduction_op(accesses)) {
