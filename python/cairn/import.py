@@ -3,12 +3,16 @@
 import argparse
 import json
 import sys
+import warnings
 
 from cairn.errors import EXIT_BUG, EXIT_ENVIRONMENT, EXIT_INTERRUPTED, EXIT_REFUSED, Refused
 
 MISSING_TORCH = """error: PyTorch is not installed in this Python ({python})
 note: get it with: scripts/setup --python (a local .venv), or {python} -m pip install torch==2.11.0 numpy
 note: everything but the import of .py files works without it; graph.json and .leir files need no PyTorch"""
+
+
+warnings.filterwarnings("ignore", category=FutureWarning)  # of PyTorch about itself
 
 
 def parse_arguments(words):

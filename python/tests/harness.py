@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import warnings
 from dataclasses import dataclass, field
 
 import torch
@@ -11,7 +10,6 @@ import torch
 from cairn.importer import import_module
 from cairn.parameters import read_safetensors, write_safetensors
 
-warnings.filterwarnings("ignore", category=FutureWarning)
 
 
 @dataclass

@@ -26,7 +26,7 @@ inline double round_to_precision(double x, int precision, int min_exponent) {
   if (exponent < min_exponent) exponent = min_exponent;
   const auto biased = static_cast<std::uint64_t>(exponent - precision + 1 + 52 + 1023);
   const double anchor = std::bit_cast<double>((biased << 52) | (1ULL << 51));
-  return x < 0 ? -((-x + anchor) - anchor) : (x + anchor) - anchor;
+  return std::signbit(x) ? -((-x + anchor) - anchor) : (x + anchor) - anchor;  // keeps -0
 }
 
 // Rounds toward +inf (up) or -inf; a value that nearest rounding keeps finite stays finite.

@@ -48,14 +48,6 @@ Result<void> emit_div(Call& call) {
   return call.finish_compute([&](const Index& i) { return div(pair.left(i), pair.right(i)); });
 }
 
-// Exact: a minus the remainder is a multiple of b, so the rounded quotient is the floor. Where that is NaN though
-// b is 0 or a is infinite, a/b is what PyTorch gives.
-ExprPtr float_floor_div(const ExprPtr& a, const ExprPtr& b) {
-  const ExprPtr exact = unary(Op::round, div(sub(a, binary(Op::mod, a, b)), b));
-  const ExprPtr far = select(land(ne(a, num(0)), ne(lt(a, num(0)), lt(b, num(0)))), num(-1), num(0));
-  return select(eq(b, num(0)), div(a, b), select(eq(abs(b), real(kInf)), select(lt(abs(a), real(kInf)), far, real(std::nan(""))), exact));
-}
-
 // Truncation of an integer quotient: the floor plus one where the signs differ and the division is not exact.
 ExprPtr int_trunc_div(const ExprPtr& a, const ExprPtr& b) {
   const ExprPtr opposite = lor(land(lt(a, num(0)), gt(b, num(0))), land(gt(a, num(0)), lt(b, num(0))));
@@ -69,10 +61,7 @@ Result<void> emit_div_mode(Call& call) {
   CAIRN_TRY(const std::size_t mode, call.choice("rounding_mode", {"floor", "trunc"}));
   const bool floats = is_float(pair.work);
   if (mode == 0) {
-    return call.finish_compute([&](const Index& i) {
-      return floats ? float_floor_div(pair.left(i), pair.right(i))
-                    : binary(Op::floor_div, pair.left(i), pair.right(i));
-    });
+    return call.finish_compute([&](const Index& i) { return binary(Op::floor_div, pair.left(i), pair.right(i)); });
   }
   return call.finish_compute([&](const Index& i) {
     if (!floats) return int_trunc_div(pair.left(i), pair.right(i));
@@ -83,10 +72,7 @@ Result<void> emit_div_mode(Call& call) {
 
 Result<void> emit_floor_divide(Call& call) {
   CAIRN_TRY(const Pair pair, take_pair(call, "self", "other"));
-  return call.finish_compute([&](const Index& i) {
-    return is_float(pair.work) ? float_floor_div(pair.left(i), pair.right(i))
-                               : binary(Op::floor_div, pair.left(i), pair.right(i));
-  });
+  return call.finish_compute([&](const Index& i) { return binary(Op::floor_div, pair.left(i), pair.right(i)); });
 }
 
 Result<void> emit_remainder(Call& call) {

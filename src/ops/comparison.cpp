@@ -45,6 +45,8 @@ Result<void> emit_bitwise(Call& call) {
 Result<void> emit_where(Call& call) {
   CAIRN_TRY(const Operand condition, call.tensor("condition"));
   CAIRN_TRY(const Pair pair, take_pair(call, "self", "other"));
+  const auto shape = broadcast_shapes(condition.shape, call.shape());
+  if (!shape || *shape != call.shape()) return call.error("the condition does not broadcast to the result's shape");
   return call.finish_compute([&](const Index& i) {
     return select(as_condition(condition.broadcast_at(i), condition.dtype), pair.left(i), pair.right(i));
   });

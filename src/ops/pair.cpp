@@ -28,12 +28,15 @@ Result<Pair> take_pair(Call& call, const char* left, const char* right) {
     CAIRN_TRY(pair.b, call.tensor(right));
     pair.work = promote(pair.a, *pair.b);
     const auto shape = broadcast_shapes(pair.a.shape, pair.b->shape);
-    if (!shape || *shape != call.shape()) return call.error("the operands do not broadcast to the result's shape");
+    // where broadcasts its condition too: the pair need only fit the result.
+    const auto fit = shape ? broadcast_shapes(*shape, call.shape()) : std::nullopt;
+    if (!fit || *fit != call.shape()) return call.error("the operands do not broadcast to the result's shape");
     return pair;
   }
   CAIRN_TRY(pair.scalar, call.scalar(right));
   pair.work = promote(pair.a, pair.scalar);
-  if (pair.a.shape != call.shape()) return call.error("the operand's shape is not the result's");
+  const auto fit = broadcast_shapes(pair.a.shape, call.shape());
+  if (!fit || *fit != call.shape()) return call.error("the operand does not broadcast to the result's shape");
   return pair;
 }
 

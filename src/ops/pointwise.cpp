@@ -47,8 +47,7 @@ ExprPtr ceil_of(ExprPtr x) { return unary(Op::ceil, x); }
 ExprPtr round_of(ExprPtr x) { return unary(Op::round, x); }
 ExprPtr trunc_of(ExprPtr x) { return select(lt(x, num(0)), ceil_of(x), floor_of(x)); }
 ExprPtr frac(ExprPtr x) { return sub(x, trunc_of(x)); }
-// PyTorch's sign of NaN is 0.
-ExprPtr sign_of(ExprPtr x) { return select(gt(x, num(0)), num(1), select(lt(x, num(0)), num(-1), num(0))); }
+ExprPtr sign_of(ExprPtr x) { return unary(Op::sign, x); }
 ExprPtr is_inf(ExprPtr x) { return eq(abs(x), real(kInf)); }
 ExprPtr is_finite(ExprPtr x) { return lt(abs(x), real(kInf)); }
 

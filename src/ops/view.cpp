@@ -247,9 +247,36 @@ Result<void> emit_flip(Call& call) {
   return call.finish(make_view(self, self.shape, old));
 }
 
+// The diagonal of two axes becomes the last axis; the graph states its extent.
+Result<void> emit_diagonal(Call& call) {
+  CAIRN_TRY(const Operand self, call.tensor("self"));
+  CAIRN_TRY(const std::int64_t offset, call.integer("offset"));
+  CAIRN_TRY(const std::size_t a, call.axis("dim1", self.rank()));
+  CAIRN_TRY(const std::size_t b, call.axis("dim2", self.rank()));
+  if (self.rank() < 2 || a == b || call.shape().empty()) return call.error("expected two different axes");
+  const std::int64_t row = std::max<std::int64_t>(-offset, 0);
+  const std::int64_t column = std::max<std::int64_t>(offset, 0);
+  const std::int64_t extent = std::max<std::int64_t>(std::min(self.shape[a] - row, self.shape[b] - column), 0);
+  const ExprPtr at = placeholder(self.rank() - 2);
+  Index old;
+  Shape shape;
+  for (std::size_t axis = 0; axis < self.rank(); ++axis) {
+    if (axis == a || axis == b) {
+      const std::int64_t shift = axis == a ? row : column;
+      old.push_back(shift == 0 ? at : add(at, num(shift)));
+    } else {
+      old.push_back(placeholder(shape.size()));
+      shape.push_back(self.shape[axis]);
+    }
+  }
+  shape.push_back(extent);
+  return call.finish(make_view(self, std::move(shape), old));
+}
+
 constexpr OpEntry kOps[] = {
     {"aten._unsafe_view.default", emit_reshape},
     {"aten.alias.default", emit_reshape},
+    {"aten.diagonal.default", emit_diagonal},
     {"aten.expand.default", emit_expand},
     {"aten.flatten.using_ints", emit_reshape},
     {"aten.flip.default", emit_flip},
