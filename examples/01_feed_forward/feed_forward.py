@@ -1,9 +1,9 @@
-"""A transformer block without attention's projections: LayerNorm, feed-forward with GELU, residual, and a softmax head."""
+"""A transformer's feed-forward block, LayerNorm to residual, and a softmax head."""
 
 import torch
 from torch import nn
 
-TOKENS, WIDTH, HIDDEN, CLASSES = 512, 256, 1024, 128
+TOKENS, WIDTH, HIDDEN, CLASSES = 256, 256, 1024, 128
 
 
 class Model(nn.Module):

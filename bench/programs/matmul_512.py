@@ -1,0 +1,16 @@
+"""f32 matrix product, 512 x 512 x 512."""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, a, b):
+        return torch.matmul(a, b)
+
+
+def get_inputs():
+    return [torch.randn(512, 512), torch.randn(512, 512)]
+
+
+def get_init_inputs():
+    return []
