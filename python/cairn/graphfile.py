@@ -55,6 +55,11 @@ def dump(value):
     return json.dumps(value, allow_nan=False)
 
 
+def storage_key(value):
+    """What tied tensors share; None for tensors without elements."""
+    return (value.data_ptr(), tuple(value.shape), value.stride(), value.dtype) if value.numel() else None
+
+
 class GraphBuilder:
     """Walks one exported program."""
 
@@ -70,7 +75,7 @@ class GraphBuilder:
         self.tensors = {}
         self.weights = {}
         self.ties = {}
-        self.data = {"cairn_graph": VERSION, "name": name, "torch": torch.__version__.split("+")[0]}
+        self.data = {"cairn_graph": VERSION, "name": name, "torch": torch.__version__.split("+")[0], "mode": None}
 
     def build(self, supported):
         """The graph; refuses unknown and random operators and results that are not tensors."""
@@ -93,7 +98,7 @@ class GraphBuilder:
         kinds = torch.export.graph_signature.InputKind
         specs = {spec.arg.name: spec for spec in self.signature.input_specs}
         updated = set(self.signature.buffers_to_mutate.values())
-        by_storage = {}
+        first_names = self.first_names()
         for node in self.program.graph.find_nodes(op="placeholder"):
             spec = specs[node.name]
             meta = node.meta.get("val")
@@ -106,19 +111,26 @@ class GraphBuilder:
                 continue
             value = self.value_of(spec.target)
             # Tied weights: export names the use after either parameter, so storage decides.
-            key = (value.data_ptr(), tuple(value.shape), value.stride(), value.dtype)
-            if value.numel() and key in by_storage:
-                self.names[node] = by_storage[key]
-                self.ties[spec.target] = by_storage[key]
+            name = first_names.get(storage_key(value), spec.target)
+            if name != spec.target:
+                self.ties[spec.target] = name
+            if name in self.tensors:
+                self.names[node] = name
                 continue
             entry = {"role": "param", **self.describe(meta, node)}
             if spec.kind == kinds.CONSTANT_TENSOR:
                 entry["role"] = "const"
             elif spec.kind == kinds.BUFFER:
                 entry["buffer"] = True
-            name = self.declare(node, spec.target, entry)
-            by_storage[key] = name
-            self.add_values(name, entry, value)
+            self.add_values(self.declare(node, name, entry), entry, value)
+
+    def first_names(self):
+        """The first parameter or buffer, in the module's order, at each piece of storage."""
+        names = {}
+        for name, value in self.program.state_dict.items():
+            names.setdefault(storage_key(value), name)
+        names.pop(None, None)
+        return names
 
     def value_of(self, target):
         for table in (self.program.state_dict, self.program.constants):

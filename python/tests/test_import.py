@@ -56,7 +56,7 @@ def test_command_writes_graph_and_weights(tmp_path):
     summary = json.loads(done.stdout)
     assert summary["inputs"] == ["x"] and summary["nodes"] == 2 and summary["mode"] == "train"
     graph = json.loads((tmp_path / "out" / "graph.json").read_text())
-    assert [node["place"] for node in graph["nodes"]] == ["model.py:8", "model.py:8"]
+    assert [node["place"] for node in graph["nodes"]] == ["model.py:9", "model.py:9"]
     weights = read_safetensors(str(tmp_path / "out" / "graph.safetensors"))
     assert {name: list(value.shape) for name, value in weights.items()} == {"up.bias": [3], "up.weight": [3, 8]}
     assert sorted(os.listdir(tmp_path / "out")) == ["graph.json", "graph.safetensors"]
