@@ -1,0 +1,80 @@
+// Subcommands: one file each, one row in the table of command.cpp.
+#pragma once
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "cli/settings.h"
+
+namespace CLI {
+class App;
+}
+
+namespace cairn {
+
+// What the common flags gave; filled by the parser before run().
+struct CommandLine {
+  std::map<std::string, std::string> flags;   // settings given as flags, by name
+  bool json = false;
+  bool json_lines = false;
+  bool verbose = false;
+};
+
+// The environment a command runs in. Results go to out(), the rest to stderr.
+class Session {
+ public:
+  Session(CommandLine words, Settings resolved) : line(std::move(words)), settings(std::move(resolved)) {}
+  CommandLine line;
+  Settings settings;
+  Clock& clock = system_clock();
+  // Text on stdout, as it is.
+  void print(const std::string& text);
+  void print_line(const std::string& text);
+  // A result: the JSON (one line) with --json or --json=lines, else the text.
+  void answer(const Json& json, const std::string& text);
+  bool wants_json() const { return line.json || line.json_lines; }
+};
+
+// Returns the exit code, or an error that main renders and maps.
+using CommandRun = std::function<Result<int>(Session&)>;
+
+struct Command {
+  const char* name;
+  const char* summary;
+  // Adds options to the subcommand's parser and returns what runs after parsing.
+  CommandRun (*setup)(CLI::App& app);
+};
+const std::vector<Command>& all_commands();
+
+// Error as JSON: {"ok":false,"error":{code,message,file,line,column,notes}}.
+Json error_json(const Error& error);
+
+CommandRun setup_show(CLI::App& app);
+CommandRun setup_check(CLI::App& app);
+CommandRun setup_fmt(CLI::App& app);
+CommandRun setup_run(CLI::App& app);
+CommandRun setup_verify(CLI::App& app);
+CommandRun setup_emit(CLI::App& app);
+CommandRun setup_import(CLI::App& app);
+CommandRun setup_strategies(CLI::App& app);
+CommandRun setup_sites(CLI::App& app);
+CommandRun setup_apply(CLI::App& app);
+CommandRun setup_trace(CLI::App& app);
+CommandRun setup_search(CLI::App& app);
+CommandRun setup_optimize(CLI::App& app);
+CommandRun setup_report(CLI::App& app);
+CommandRun setup_bench(CLI::App& app);
+CommandRun setup_doctor(CLI::App& app);
+CommandRun setup_config(CLI::App& app);
+CommandRun setup_version(CLI::App& app);
+CommandRun setup_completion(CLI::App& app);
+CommandRun setup_man(CLI::App& app);
+
+// Parses the whole command line and runs; the exit code of cli.md.
+int run_cli(int argc, char** argv);
+
+}  // namespace cairn

@@ -1,0 +1,41 @@
+#include "cli/executor.h"
+
+#include "base/file.h"
+#include "ir/canon.h"
+
+namespace cairn {
+
+bool canonical_hash_equal(const Program& a, const Program& b) { return canonical_hash(a) == canonical_hash(b); }
+
+Result<std::unique_ptr<Evaluator>> make_task_evaluator(Session& session, const Loaded& loaded, const Target& target) {
+  EvalTask task;
+  task.name = loaded.name;
+  task.naive = loaded.program;
+  task.fixed_inputs = loaded.values;
+  CAIRN_TRY(task.seed, session.settings.number("seed"));
+  CpuEvalOptions options;
+  const std::string& cache = session.settings.value("cache");
+  options.cache_directory = cache.empty() ? cache_directory() : cache;
+  return make_cpu_evaluator(std::move(task), target, options, session.clock);
+}
+
+std::function<Certificate(const Program&, const Program&, Exactness)> make_executor(Session& session, const Target& target) {
+  return [&session, target](const Program& before, const Program& after, Exactness) {
+    Loaded loaded;
+    loaded.name = "verify";
+    loaded.program = before;
+    Certificate failed;
+    failed.rung = Rung::executed;
+    auto evaluator = make_task_evaluator(session, loaded, target);
+    if (!evaluator.ok()) {
+      failed.reason = evaluator.error().message;
+      return failed;
+    }
+    const EvalResult result = evaluator.value()->evaluate(after);
+    if (result.passed()) return result.executed;
+    failed.reason = std::string(outcome_name(result.outcome)) + ": " + result.reason;
+    return failed;
+  };
+}
+
+}  // namespace cairn

@@ -1,0 +1,18 @@
+// Wiring of evaluators: the `executed` rung of certificates, and the evaluator of a task.
+#pragma once
+#include <functional>
+#include <memory>
+
+#include "cli/load.h"
+#include "eval/evaluator.h"
+#include "verify/certificate.h"
+
+namespace cairn {
+
+// Runs `after` on this machine through the gate, with `before` as the naive program of the task.
+std::function<Certificate(const Program&, const Program&, Exactness)> make_executor(Session& session, const Target& target);
+// The CPU evaluator for a loaded program, with the session's cache and limits.
+Result<std::unique_ptr<Evaluator>> make_task_evaluator(Session& session, const Loaded& loaded, const Target& target);
+bool canonical_hash_equal(const Program& a, const Program& b);
+
+}  // namespace cairn

@@ -1,0 +1,116 @@
+#include "cli/load.h"
+
+#include <unistd.h>
+
+#include <fmt/core.h>
+
+#include "base/file.h"
+#include "base/safetensors.h"
+#include "cli/import_run.h"
+#include "cli/values.h"
+#include "ir/text.h"
+#include "verify/verify.h"
+
+namespace cairn {
+
+namespace {
+
+bool ends_with(const std::string& text, std::string_view suffix) {
+  return text.size() >= suffix.size() && text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
+}
+
+std::string stem_of(const std::string& path) {
+  const std::string base = basename_of(path);
+  const std::size_t dot = base.find('.');
+  const std::string stem = dot == std::string::npos || dot == 0 ? base : base.substr(0, dot);
+  if (stem == "graph") {  // DIR/graph.json is named by its directory
+    const std::string above = basename_of(dirname_of(path));
+    if (!above.empty() && above != "." && above != "/") return above;
+  }
+  return stem.empty() ? "program" : stem;
+}
+
+Result<std::string> read_stdin() {
+  std::string text;
+  char buffer[1 << 16];
+  for (;;) {
+    const ssize_t n = read(0, buffer, sizeof buffer);
+    if (n < 0) return Error{Code::io, "standard input cannot be read", {}, {}};
+    if (n == 0) return text;
+    text.append(buffer, static_cast<std::size_t>(n));
+  }
+}
+
+Result<Loaded> load_leir(const std::string& path) {
+  Loaded loaded;
+  loaded.kind = "leir";
+  ParseOptions options;
+  std::string text;
+  if (path == "-") {
+    loaded.name = "stdin";
+    options.file = "<stdin>";
+    CAIRN_TRY(text, read_stdin());
+  } else {
+    loaded.name = stem_of(path);
+    options.file = path;
+    CAIRN_TRY(text, read_file(path));
+    const std::string beside = path.substr(0, path.rfind('.')) + ".safetensors";
+    if (file_exists(beside)) {
+      CAIRN_TRY(const auto tensors, read_safetensors(beside));
+      for (const auto& [name, data] : tensors) options.const_digests[name] = digest_tensor(data);
+      CAIRN_TRY(loaded.values, values_of(tensors, beside));
+    }
+  }
+  CAIRN_TRY(loaded.program, parse_program(text, options));
+  return loaded;
+}
+
+}  // namespace
+
+Result<Loaded> load_program(Session& session, const std::string& path, const std::string& work_directory) {
+  if (path != "-" && !file_exists(path)) {
+    return Error{Code::usage, fmt::format("{}: no such file", path), {}, {}};
+  }
+  if (ends_with(path, ".py")) {
+    std::string directory = work_directory;
+    std::optional<ScratchDir> scratch;
+    if (directory.empty()) {
+      CAIRN_TRY(scratch, ScratchDir::create("cairn-import"));
+      directory = scratch->path();
+    }
+    CAIRN_TRY(const std::string graph, run_python_import(session, path, directory));
+    CAIRN_TRY(Loaded loaded, load_graph(graph));
+    loaded.kind = "torch";
+    loaded.name = stem_of(path);
+    return loaded;
+  }
+  if (ends_with(path, ".json")) {
+    CAIRN_TRY(Loaded loaded, load_graph(path));
+    loaded.name = stem_of(path);
+    return loaded;
+  }
+  for (const char* later : {".pt2", ".onnx"}) {
+    if (ends_with(path, later)) {
+      return Error{Code::usage, fmt::format("{}: {} files are not read by this version", path, later), {},
+                   {"give a .py in KernelBench's form, a graph.json or a .leir"}};
+    }
+  }
+  return load_leir(path);
+}
+
+Result<Loaded> load_verified(Session& session, const std::string& path, const std::string& work_directory) {
+  CAIRN_TRY(Loaded loaded, load_program(session, path, work_directory));
+  CAIRN_TRY(const Target target, load_target(session));
+  CAIRN_CHECKED(check_program(loaded.program, target));
+  return loaded;
+}
+
+Result<Target> load_target(Session& session) {
+  const std::string& name = session.settings.value("target");
+  if (name == "host") return host_target();
+  if (name == "described") return described_target();
+  CAIRN_TRY(const std::string text, read_file(name));
+  return parse_target(text);
+}
+
+}  // namespace cairn

@@ -1,0 +1,35 @@
+// Loading programs and targets that a command names.
+#pragma once
+#include <string>
+
+#include "analysis/target.h"
+#include "cli/command.h"
+#include "ir/interp.h"
+#include "ir/program.h"
+
+namespace cairn {
+
+// A program and what came with it.
+struct Loaded {
+  std::string name;        // file name without directory and extension
+  std::string kind;        // "leir", "graph", "torch"
+  Program program;
+  ValueMap values;         // param and const values that files or generators give
+  std::string graph_path;  // graph.json for graph and torch
+};
+
+// .leir (or - for stdin), graph.json, .py: parsed, not verified. A .py is imported through the configured
+// python into `work_directory` (a scratch directory if empty).
+Result<Loaded> load_program(Session& session, const std::string& path, const std::string& work_directory = {});
+// The same, refused unless it verifies.
+Result<Loaded> load_verified(Session& session, const std::string& path, const std::string& work_directory = {});
+
+// The target of --target: host, described or a JSON file.
+Result<Target> load_target(Session& session);
+// The python that imports modules: setting, .venv beside the program or working directory, python3.
+Result<std::string> find_python(Session& session);
+// Values from and to .safetensors.
+Result<ValueMap> read_values(const std::string& path);
+Result<void> write_values(const std::string& path, const ValueMap& values);
+
+}  // namespace cairn

@@ -1,0 +1,123 @@
+#include "cli/run_search.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/core.h>
+
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "base/progress.h"
+#include "ir/canon.h"
+#include "ir/text.h"
+#include "search/algorithms.h"
+#include "search/cost_proposer.h"
+
+namespace cairn {
+
+namespace {
+
+Result<Progress::Mode> progress_mode(const Settings& settings) {
+  const std::string& mode = settings.value("progress");
+  if (mode == "auto") return Progress::Mode::automatic;
+  if (mode == "lines") return Progress::Mode::lines;
+  if (mode == "terminal") return Progress::Mode::terminal;
+  if (mode == "off") return Progress::Mode::off;
+  return Error{Code::usage, fmt::format("progress is '{}', expected auto, lines, terminal or off", mode), {}, {}};
+}
+
+// Measures naive and the best candidates interleaved; the fastest that passes wins.
+Result<void> settle(SearchRun& run, const SearchEngine& engine) {
+  std::vector<const SearchState*> finalists = engine.top(3);
+  std::vector<Program> programs{run.naive};
+  for (const SearchState* s : finalists) programs.push_back(s->program);
+  std::vector<EvalResult> results = run.evaluator->remeasure(programs);
+  if (results.size() != programs.size() || !results[0].passed() || !results[0].time) {
+    return Error{Code::run, "the final measurement of the naive program failed: " + (results.empty() ? "" : results[0].reason), {}, {}};
+  }
+  run.naive_time = *results[0].time;
+  run.naive_seconds = run.naive_time.median;
+  run.floor_seconds = results[0].floor_seconds;
+  run.best = run.naive;
+  run.best_time = run.naive_time;
+  run.best_seconds = run.naive_seconds;
+  run.best_result = results[0];
+  for (std::size_t i = 0; i < finalists.size(); ++i) {
+    const EvalResult& r = results[i + 1];
+    if (!r.passed() || !r.time) {
+      run.summary.notes.push_back(fmt::format("proposal {} failed when measured again: {}: {}", finalists[i]->id,
+                                              outcome_name(r.outcome), r.reason));
+      continue;
+    }
+    if (r.time->median >= run.best_seconds) continue;
+    run.best = finalists[i]->program;
+    run.trace = finalists[i]->trace;
+    run.edges = finalists[i]->edges;
+    run.best_seconds = r.time->median;
+    run.best_time = *r.time;
+    run.best_result = r;
+    run.improved = r.time->hi < run.naive_time.lo;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<SearchRun> run_search(Session& session, const Loaded& loaded, const std::string& directory) {
+  SearchRun run;
+  CAIRN_TRY(run.target, load_target(session));
+  CAIRN_TRY(run.evaluator, make_task_evaluator(session, loaded, run.target));
+  run.naive = loaded.program;
+  SearchOptions options;
+  options.task = loaded.name;
+  options.algorithm = session.settings.value("algorithm");
+  options.directory = directory;
+  CAIRN_TRY(options.budget, parse_budget(session.settings.value("budget")));
+  CAIRN_TRY(options.seed, session.settings.number("seed"));
+  CAIRN_TRY(const std::uint64_t jobs, session.settings.number("jobs"));
+  options.jobs = static_cast<unsigned>(jobs == 0 ? static_cast<std::uint64_t>(run.target.cores) : jobs);
+  const Algorithm* algorithm = find_algorithm(options.algorithm);
+  if (!algorithm) {
+    std::string known;
+    for (const Algorithm& a : all_algorithms()) known += fmt::format(" {}", a.name);
+    return Error{Code::usage, fmt::format("unknown algorithm '{}'", options.algorithm), {}, {"known:" + known}};
+  }
+  Journal journal = Journal::in_memory();
+  CostProposer proposer(loaded.program, run.target);
+  if (!directory.empty()) {
+    CAIRN_CHECKED(make_directories(directory));
+    JournalHeader header;
+    header.task = loaded.name;
+    header.program = canonical_hash(loaded.program);
+    header.algorithm = options.algorithm;
+    header.proposer = proposer.name();
+    header.seed = options.seed;
+    header.lookahead = options.lookahead;
+    header.budget = options.budget;
+    header.target = target_digest(run.target).hex();
+    header.device = run.evaluator->device();
+    CAIRN_TRY(journal, Journal::open(join_path(directory, "journal.jsonl"), header));
+  }
+  const std::size_t replayable = journal.replayable();
+  CAIRN_TRY(const Progress::Mode mode, progress_mode(session.settings));
+  Progress progress(session.clock, mode, loaded.name, options.budget.evaluations);
+  options.on_progress = [&](const SearchSummary& s) {
+    progress.update(s.ledger.evaluations, fmt::format("best {:.3g} ms, {:.2f}x naive", s.best_seconds * 1e3, s.naive_seconds / s.best_seconds));
+  };
+  SearchEngine engine(loaded.program, *run.evaluator, proposer, nullptr, std::move(journal), session.clock, options);
+  CAIRN_CHECKED(engine.start());
+  CAIRN_CHECKED(algorithm->run(engine));
+  CAIRN_TRY(run.summary, engine.finish());
+  progress.finish(run.summary.stop_reason);
+  if (replayable > 0) run.summary.notes.push_back(fmt::format("{} journalled results were replayed", replayable));
+  if (interrupted() != 0) {
+    Error error{Code::interrupted, fmt::format("interrupted after {} evaluations; best so far {:.2f}x naive",
+                                               run.summary.ledger.evaluations, run.summary.naive_seconds / run.summary.best_seconds), {}, {}};
+    if (!directory.empty()) error.notes.push_back("run the same command again to resume from " + join_path(directory, "journal.jsonl"));
+    return error;
+  }
+  CAIRN_CHECKED(settle(run, engine));
+  return run;
+}
+
+}  // namespace cairn

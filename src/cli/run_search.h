@@ -1,0 +1,32 @@
+// Running one search on a loaded program: what `search`, `optimize` and `bench programs` share.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/executor.h"
+#include "search/engine.h"
+
+namespace cairn {
+
+// The result of a search whose winners were measured again.
+struct SearchRun {
+  SearchSummary summary;
+  Target target;
+  std::unique_ptr<Evaluator> evaluator;
+  Program naive;
+  Program best;                        // the naive program if nothing verified was faster
+  std::vector<Action> trace;           // from naive to best
+  std::vector<std::size_t> edges;      // lengths of the proposals along it
+  double naive_seconds = 0, best_seconds = 0;   // measured interleaved at the end
+  Timing naive_time, best_time;
+  double floor_seconds = 0;
+  EvalResult best_result;
+  bool improved = false;
+};
+
+// Searches within the session's budget, journals to `directory` (empty: memory only), then measures the three
+// best and the naive program again, interleaved in a fresh process; only these times are reported.
+Result<SearchRun> run_search(Session& session, const Loaded& loaded, const std::string& directory);
+
+}  // namespace cairn
