@@ -7,8 +7,8 @@
 #include "base/file.h"
 #include "base/safetensors.h"
 #include "cli/import_run.h"
-#include "cli/values.h"
 #include "ir/text.h"
+#include "ops/tensor_data.h"
 #include "verify/verify.h"
 
 namespace cairn {
@@ -57,8 +57,8 @@ Result<Loaded> load_leir(const std::string& path) {
     const std::string beside = path.substr(0, path.rfind('.')) + ".safetensors";
     if (file_exists(beside)) {
       CAIRN_TRY(const auto tensors, read_safetensors(beside));
-      for (const auto& [name, data] : tensors) options.const_digests[name] = digest_tensor(data);
-      CAIRN_TRY(loaded.values, values_of(tensors, beside));
+      for (const auto& [name, data] : tensors) options.const_digests[name] = tensor_digest(data);
+      CAIRN_TRY(loaded.values, read_values(beside));
     }
   }
   CAIRN_TRY(loaded.program, parse_program(text, options));
