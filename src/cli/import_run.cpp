@@ -93,8 +93,11 @@ Result<Loaded> load_graph(const std::string& path) {
     for (const Binding& b : *bindings) {
       const auto it = by_graph_name.find(b.graph);
       if (it != by_graph_name.end()) loaded.values[b.leir] = it->second;
+      loaded.bindings[b.leir] = b.graph;
     }
   }
+  for (const Binding& b : lowered.inputs) loaded.bindings[b.leir] = b.graph;
+  loaded.outputs = std::move(lowered.outputs);
   return loaded;
 }
 

@@ -1,6 +1,8 @@
 // Loading programs and targets that a command names.
 #pragma once
+#include <map>
 #include <string>
+#include <vector>
 
 #include "analysis/target.h"
 #include "cli/command.h"
@@ -16,6 +18,8 @@ struct Loaded {
   Program program;
   ValueMap values;         // param and const values that files or generators give
   std::string graph_path;  // graph.json for graph and torch
+  std::map<std::string, std::string> bindings;  // program's tensor -> the graph's, for graph and torch
+  std::vector<std::string> outputs;             // program's outputs in the order the module returns them
 };
 
 // .leir (or - for stdin), graph.json, .py: parsed, not verified. A .py is imported through the configured

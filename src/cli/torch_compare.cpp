@@ -31,7 +31,7 @@ Json describe_kernel(const Loaded& loaded, const CSource& source, const std::str
     params.push_back(Json{{"name", p.name}, {"role", std::string(role_name(p.role))}, {"dtype", std::string(dtype_name(p.dtype))}, {"shape", p.shape}});
   }
   return Json{{"object", object}, {"entry", source.entry}, {"workspace_bytes", source.workspace_bytes}, {"params", params},
-              {"graph", loaded.graph_path}};
+              {"graph", loaded.graph_path}, {"bindings", loaded.bindings}, {"outputs", loaded.outputs}};
 }
 
 Result<TorchTimes> compare(Session& session, const Loaded& loaded, const std::string& module_file, const CSource& source,
@@ -40,8 +40,6 @@ Result<TorchTimes> compare(Session& session, const Loaded& loaded, const std::st
   CAIRN_TRY(const std::string object, build_object(session, source, target, scratch.path()));
   const std::string spec_path = join_path(scratch.path(), "kernel.json");
   CAIRN_CHECKED(write_file_atomic(spec_path, dump_json(describe_kernel(loaded, source, object))));
-  ValueMap values = loaded.values;
-  CAIRN_CHECKED(write_values(join_path(scratch.path(), "values.safetensors"), values));
   ProcessSpec spec;
   CAIRN_TRY(const std::string python, find_python(session));
   CAIRN_TRY(const std::uint64_t seed, session.settings.number("seed"));
