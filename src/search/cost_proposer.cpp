@@ -111,23 +111,28 @@ struct CostProposer::Impl {
 
   // Plans to try from a state, best predicted first.
   std::vector<Plan> neighbours(const SearchState& state) const {
-    std::vector<Plan> plans;
-    const auto it = this->plans.find(state.hash);
-    if (it == this->plans.end()) {
-      if (state.id != 0) return plans;
-      for (std::size_t v = 0; v < variants.size(); ++v) plans.push_back({v, std::vector<std::size_t>(variants[v].choices.size(), 0)});
-      const std::size_t starts = plans.size();
-      for (std::size_t i = 0; i < starts; ++i) add_changes(plans[i], &plans);
+    std::vector<Plan> found;
+    const auto it = plans.find(state.hash);
+    std::size_t starts = 0;
+    if (it == plans.end()) {
+      if (state.id != 0) return found;
+      for (std::size_t v = 0; v < variants.size(); ++v) found.push_back({v, std::vector<std::size_t>(variants[v].choices.size(), 0)});
+      starts = found.size();
+      for (std::size_t i = 0; i < starts; ++i) add_changes(found[i], &found);
     } else {
-      add_changes(it->second, &plans);
+      add_changes(it->second, &found);
     }
-    std::stable_sort(plans.begin(), plans.end(), [this](const Plan& a, const Plan& b) { return predict(a) < predict(b); });
-    return plans;
+    // Every restructuring gets its best guess measured before details are varied.
+    const auto better = [this](const Plan& a, const Plan& b) { return predict(a) < predict(b); };
+    const auto middle = found.begin() + static_cast<std::ptrdiff_t>(starts);
+    std::stable_sort(found.begin(), middle, better);
+    std::stable_sort(middle, found.end(), better);
+    return found;
   }
 
   void add_changes(const Plan& plan, std::vector<Plan>* out) const {
     const Variant& v = variants[plan.variant];
-    const Plan copy = plan;  // `plan` may live in *out
+    const Plan copy = plan;  // it may live in *out
     for (std::size_t nest = 0; nest < copy.picks.size(); ++nest) {
       for (std::size_t pick = 0; pick < v.choices[nest].size(); ++pick) {
         if (pick == copy.picks[nest]) continue;
