@@ -49,6 +49,41 @@ Result<void> load(const Program& program, const ValueMap& inputs, bool exact, Bu
   return {};
 }
 
+// The elements of a box, in row-major order; refuses one that was never written.
+Result<Value> gather(const Program& program, const Buffer& b, const Box& box) {
+  Value v;
+  v.dtype = b.dtype;
+  std::vector<std::vector<std::int64_t>> indices;
+  for (const IndexSet& set : box) {
+    indices.emplace_back();
+    for (const Interval& i : set) {
+      for (std::int64_t k = i.lo; k <= i.hi; ++k) indices.back().push_back(k);
+    }
+    v.shape.push_back(static_cast<std::int64_t>(indices.back().size()));
+  }
+  const std::int64_t n = v.size();
+  for (std::int64_t k = 0; k < n; ++k) {
+    std::int64_t rest = k, offset = 0, stride = 1;
+    for (std::size_t d = box.size(); d-- > 0;) {
+      const auto count = static_cast<std::int64_t>(indices[d].size());
+      offset += indices[d][static_cast<std::size_t>(rest % count)] * stride;
+      rest /= count;
+      stride *= b.shape[d];
+    }
+    const auto at = static_cast<std::size_t>(offset);
+    if (!b.written[at]) {
+      return error_at(program, b.tensor->pos, Code::run,
+                      fmt::format("{} is never written; every element of an output must be", interp::element_text(b, offset)));
+    }
+    switch (b.kind) {
+      case Kind::f32: v.floats.push_back(static_cast<double>(b.f32[at])); break;
+      case Kind::f64: v.floats.push_back(b.f64[at]); break;
+      case Kind::i64: v.ints.push_back(b.i64[at]); break;
+    }
+  }
+  return v;
+}
+
 Value unload(Buffer&& b) {
   Value v;
   v.dtype = b.dtype;
@@ -78,6 +113,8 @@ Result<ValueMap> interpret(const Program& program, const ValueMap& inputs, const
   interp::CompileOptions compile_options;
   compile_options.random = options.rounding_seed != 0 && !options.in_f64;
   compile_options.wide = options.in_f64 || compile_options.random;
+  compile_options.max_bytes = options.max_bytes;
+  compile_options.slice = options.slice;
   CAIRN_TRY(interp::Bytecode code, interp::compile(program, compile_options));
   for (Buffer& b : code.buffers) CAIRN_CHECKED(load(program, inputs, options.in_f64, &b));
   CAIRN_CHECKED(interp::run(code, options.rounding_seed, options.max_instances));
@@ -86,6 +123,13 @@ Result<ValueMap> interpret(const Program& program, const ValueMap& inputs, const
     const Role role = b.tensor->role;
     const bool output = role == Role::out || role == Role::io;
     if (!output && !(options.keep_temporaries && role == Role::tmp)) continue;
+    if (options.sampled != nullptr) {
+      const auto box = options.sampled->find(b.tensor->name);
+      if (box == options.sampled->end()) continue;
+      CAIRN_TRY(Value sample, gather(program, b, box->second));
+      result.emplace(b.tensor->name, std::move(sample));
+      continue;
+    }
     if (output) {
       for (std::size_t i = 0; i < b.written.size(); ++i) {
         if (b.written[i]) continue;

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "ir/program.h"
+#include "ir/slice.h"
 
 namespace cairn {
 
@@ -30,6 +31,11 @@ struct InterpOptions {
   std::uint64_t rounding_seed = 0;     // 0: round to nearest even; else each rounding goes up or down at random
   std::uint64_t max_instances = 200'000'000;  // equations executed before Code::timeout
   bool keep_temporaries = false;       // return tmps too
+  std::int64_t max_bytes = std::int64_t{6} << 30;  // of all values; beyond: Code::timeout
+  // Run only what these elements need (backward_slice of them); outputs then hold only these, their shape the
+  // counts of the box's index sets.
+  const Slice* slice = nullptr;
+  const std::map<std::string, Box, std::less<>>* sampled = nullptr;
 };
 
 // Runs the program. Inputs are `in param const io` by name. Returns `out` and `io` (and tmps if asked).

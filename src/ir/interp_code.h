@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "ir/interp.h"
+#include "ir/slice.h"
 #include "ir/typing.h"
 
 namespace cairn::interp {
@@ -24,6 +25,7 @@ enum class Bc : std::uint8_t {
   loop_begin, loop_end,      // a: loop
   place,                     // a: group of affine accesses whose offsets are computed here
   jump, jump_if, jump_if_not,  // a: condition register
+  filter,                    // a: filter; jumps to b unless the element to be written is wanted
   halt,
   // memory: a: access. "at" versions take the offset from register b, the others from the access
   load_f32, load_f64, load_i64, load_at_f32, load_at_f64, load_at_i64,
@@ -87,6 +89,28 @@ struct LoopCode {
   std::int64_t equations = 0;     // inside a leaf, at least 1
   std::vector<Step> accesses;     // affine accesses of a leaf
   const Stmt* stmt = nullptr;
+  std::uint32_t pruner = 0;       // 1 + index, 0: none
+};
+// Sliced runs. An equation's written element is wanted if in every dimension its index is in the set.
+struct Filter {
+  std::uint32_t access = 0;
+  bool computed = false;          // offset in register `offset`, else the access's
+  std::uint32_t offset = 0;
+  struct Dim {
+    std::int64_t stride = 1, extent = 1;
+    IndexSet set;
+  };
+  std::vector<Dim> dims;
+};
+// A loop's iteration is skipped when no equation inside can write a wanted element: in some dimension the
+// interval [lo, hi] + sum coefficient * register, inner loops ranging freely, misses the set.
+struct Pruner {
+  struct Dim {
+    std::int64_t lo = 0, hi = 0;
+    std::vector<std::pair<std::uint32_t, std::int64_t>> terms;
+    IndexSet set;
+  };
+  std::vector<std::vector<Dim>> equations;
 };
 struct DimCheck {
   std::uint32_t access = 0;
@@ -105,6 +129,8 @@ struct Bytecode {
   std::vector<LoopCode> loops;
   std::vector<std::vector<std::uint32_t>> groups;  // of place
   std::vector<DimCheck> checks;
+  std::vector<Filter> filters;
+  std::vector<Pruner> pruners;
   std::vector<TypedPtr> keep;         // what `origins` points into
 };
 
@@ -117,6 +143,7 @@ struct CompileOptions {
   bool wide = false;
   bool random = false;
   std::int64_t max_bytes = std::int64_t{6} << 30;
+  const Slice* slice = nullptr;   // run only what it wants
 };
 Result<Bytecode> compile(const Program& program, const CompileOptions& options);
 

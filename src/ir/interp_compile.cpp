@@ -88,6 +88,7 @@ RegIndex Compiler::constant(Reg reg) {
 
 Result<void> Compiler::body(const Body& statements) {
   for (const StmtPtr& s : statements) {
+    if (!wanted({s})) continue;
     switch (s->type) {
       case Stmt::Type::loop: CAIRN_CHECKED(loop(*s)); break;
       case Stmt::Type::test: CAIRN_CHECKED(test(*s)); break;
@@ -112,10 +113,13 @@ Result<void> Compiler::loop(const Stmt& stmt) {
   l.stmt = &stmt;
   var_of_.emplace(stmt.var, l.var);
   ranges_[stmt.var] = Interval{0, std::max<std::int64_t>(0, stmt.extent - 1)};
+  prune(stmt, &l);
   std::vector<std::uint32_t> mine;
   std::vector<std::uint32_t>* const outer = std::exchange(group_, l.leaf ? &mine : nullptr);
   const std::size_t begin = emit(Bc::loop_begin, 0, index, 0);
+  parallel_above_ += stmt.kind == LoopKind::P;
   CAIRN_CHECKED(body(stmt.body));
+  parallel_above_ -= stmt.kind == LoopKind::P;
   emit(Bc::loop_end, 0, index, static_cast<std::uint32_t>(begin + 1));
   land(begin);
   group_ = outer;
@@ -184,6 +188,7 @@ Result<void> Compiler::equation(const Stmt& stmt) {
   }
   self_ = nullptr;
   CAIRN_TRY(target_, place(stmt.tensor, subscripts, nullptr));
+  const std::size_t unwanted = filter(stmt.tensor);
   if (const std::optional<SelfUpdate> update = match_self_update(stmt); update && is_float(tensor.dtype)) {
     self_ = update->self;
     const double neutral = neutral_of(update->op);
@@ -208,6 +213,7 @@ Result<void> Compiler::equation(const Stmt& stmt) {
   const int kind = static_cast<int>(code_.buffers[found->second].kind);
   const Bc store = target_.computed ? Bc::store_at_f32 : Bc::store_f32;
   emit(static_cast<Bc>(static_cast<int>(store) + kind), reg, target_.access, target_.offset);
+  if (unwanted != 0) land(unwanted);
   if (own_group) {
     code_.insns[place_at].a = static_cast<std::uint32_t>(code_.groups.size());
     code_.groups.push_back(std::move(mine));

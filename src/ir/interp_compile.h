@@ -25,6 +25,12 @@ class Compiler {
   Result<void> loop(const Stmt& stmt);
   Result<void> test(const Stmt& stmt);
   Result<void> equation(const Stmt& stmt);
+  // interp_prune.cpp: sliced runs
+  bool wanted(const Body& statements) const;   // is any equation inside needed
+  const Box* restricted(const std::string& tensor) const;
+  void prune(const Stmt& loop, LoopCode* code);
+  void collect_prune(const Body& statements, std::vector<std::vector<Pruner::Dim>>* out, bool* bounded);
+  std::size_t filter(const std::string& tensor);  // the filter instruction, or 0 if all is wanted
   // interp_expr.cpp: expressions
   Result<RegIndex> value(const TypedExpr& t);
   Result<RegIndex> node(const TypedExpr& t);
@@ -68,6 +74,8 @@ class Compiler {
   std::unordered_map<std::string, RegIndex> var_of_;
   std::map<std::int64_t, RegIndex> constants_;   // by bits
   VarRanges ranges_;
+  int parallel_above_ = 0;       // P loops enclosing the statement at hand
+  bool skip_private_ = false;
   const Stmt* equation_ = nullptr;
   const Expr* self_ = nullptr;   // the self-updated read of the equation at hand
   Place target_;

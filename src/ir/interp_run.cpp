@@ -80,11 +80,40 @@ class Machine {
     for (const auto& [reg, coefficient] : a.terms) offset += coefficient * regs[reg].i64;
     offsets_[access] = offset;
   }
+  bool is_wanted(const Filter& f, const Reg* regs) const {
+    const std::int64_t at = f.computed ? regs[f.offset].i64 : offsets_[f.access];
+    for (const Filter::Dim& d : f.dims) {
+      if (!contains(d.set, at / d.stride % d.extent)) return false;
+    }
+    return true;
+  }
+  // Moves the loop to its first iteration from v on that can write something wanted.
+  bool next_live(const LoopCode& l, std::int64_t v, Reg* regs) {
+    const Pruner& pruner = code_.pruners[l.pruner - 1];
+    for (; v < l.extent; ++v) {
+      regs[l.var].i64 = v;
+      for (const std::vector<Pruner::Dim>& dims : pruner.equations) {
+        bool live = true;
+        for (const Pruner::Dim& d : dims) {
+          std::int64_t at = 0;
+          for (const auto& [reg, coefficient] : d.terms) at += coefficient * regs[reg].i64;
+          live = meets(d.set, d.lo + at, d.hi + at);
+          if (!live) break;
+        }
+        if (live) return true;
+      }
+    }
+    return false;
+  }
   bool coin() {
     random_ ^= random_ << 13;
     random_ ^= random_ >> 7;
     random_ ^= random_ << 17;
     return (random_ >> 40) & 1;
+  }
+  // Where the error of a product or quotient itself underflows, its sign is unknown: a coin.
+  double residual_of(double result, double error) {
+    return result != 0 && std::fabs(result) < 0x1p-960 ? (coin() ? 1.0 : -1.0) : error;
   }
   // `rounded` is the nearest f64 to a value that lies `residual` away: one of its two neighbours, by a coin.
   double jitter(double rounded, double residual) {
@@ -173,6 +202,7 @@ bool Machine::go(Failure* failure) {
     const Insn& in = insns[pc];
     switch (in.op) {
       case Bc::halt: return true;
+      case Bc::filter: if (!is_wanted(code_.filters[in.a], r)) pc = in.b - 1; break;
       case Bc::loop_begin: {
         const LoopCode& l = code_.loops[in.a];
         if (l.extent <= 0) {
@@ -180,6 +210,15 @@ bool Machine::go(Failure* failure) {
           break;
         }
         r[l.var].i64 = 0;
+        if (l.pruner != 0) {
+          if (!next_live(l, 0, r)) {
+            pc = in.b - 1;
+            break;
+          }
+          if (++count_ > cap_) return *failure = {pc, 0}, false;
+          for (const Step& s : l.accesses) place_access(s.access, r);
+          break;
+        }
         count_ += l.leaf ? static_cast<std::uint64_t>(l.extent) * static_cast<std::uint64_t>(l.equations) : 1;
         if (count_ > cap_) return *failure = {pc, 0}, false;
         for (const Step& s : l.accesses) place_access(s.access, r);
@@ -187,6 +226,13 @@ bool Machine::go(Failure* failure) {
       }
       case Bc::loop_end: {
         const LoopCode& l = code_.loops[in.a];
+        if (l.pruner != 0) {
+          if (!next_live(l, r[l.var].i64 + 1, r)) break;
+          if (++count_ > cap_) return *failure = {pc, 0}, false;
+          for (const Step& s : l.accesses) place_access(s.access, r);
+          pc = in.b - 1;
+          break;
+        }
         if (++r[l.var].i64 >= l.extent) break;
         for (const Step& s : l.accesses) offset[s.access] += s.step;
         if (!l.leaf && ++count_ > cap_) return *failure = {pc, 0}, false;
@@ -276,12 +322,12 @@ bool Machine::go(Failure* failure) {
       }
       case Bc::random_mul: {
         const double a = r[in.a].f64, b = r[in.b].f64, p = a * b;
-        r[in.dst].f64 = jitter(p, std::fma(a, b, -p));
+        r[in.dst].f64 = jitter(p, residual_of(p, std::fma(a, b, -p)));
         break;
       }
       case Bc::random_div: {
         const double a = r[in.a].f64, b = r[in.b].f64, q = a / b, rest = std::fma(-q, b, a);
-        r[in.dst].f64 = jitter(q, b < 0 ? -rest : rest);
+        r[in.dst].f64 = jitter(q, residual_of(q, b < 0 ? -rest : rest));
         break;
       }
       case Bc::random_nudge: {

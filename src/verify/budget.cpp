@@ -26,7 +26,13 @@ double error_of(double reference, double value) {
   return std::isnan(e) ? HUGE_VAL : e;
 }
 
-void float_budget(const std::vector<const Value*>& runs, const std::vector<double>* norm, OutputBudget* out) {
+double ulp_of(Dtype dtype, double x) {
+  const FloatFormat& f = float_format(dtype);
+  const int exponent = x == 0 || !std::isfinite(x) ? f.min_exponent : std::max(std::ilogb(x), f.min_exponent);
+  return std::ldexp(1.0, exponent - f.precision + 1);
+}
+
+void float_budget(const std::vector<const Value*>& runs, const TermNorms* terms, OutputBudget* out) {
   const std::vector<double>& ref = out->reference.floats;
   const std::size_t n = ref.size();
   const std::size_t width = row_width(out->reference);
@@ -38,6 +44,8 @@ void float_budget(const std::vector<const Value*>& runs, const std::vector<doubl
   out->tolerance.assign(n, 0);
   const Dtype working = compute_type(out->naive.dtype) == ComputeType::f64 ? Dtype::f64 : Dtype::f32;
   const double gamma = 4 * unit_roundoff(working);
+  // Results that underflow are off by units of the smallest number, enlarged by what multiplies them later.
+  const double underflow = 1024 * std::ldexp(1.0, float_format(working).min_exponent - float_format(working).precision + 1);
   for (std::size_t start = 0; start < n; start += width) {
     const std::size_t end = std::min(n, start + width);
     double sum = 0;
@@ -51,8 +59,12 @@ void float_budget(const std::vector<const Value*>& runs, const std::vector<doubl
     }
     const double rms = count > 0 ? std::sqrt(sum / count) : 0;
     for (std::size_t i = start; i < end; ++i) {
-      out->tolerance[i] = 2 * std::max(own[i], rms);
-      if (norm != nullptr && std::isfinite((*norm)[i])) out->tolerance[i] = std::max(out->tolerance[i], gamma * (*norm)[i]);
+      // Even a perfect program rounds its result: half a unit is the least own error.
+      const double unit = std::isfinite(ref[i]) ? ulp_of(out->naive.dtype, ref[i]) : 0;
+      out->tolerance[i] = std::max({2 * std::max(own[i], rms), unit, underflow});
+      if (terms == nullptr) continue;
+      const double sum_gamma = gamma * terms->norm[i] * terms->root_count[i];
+      if (std::isfinite(sum_gamma)) out->tolerance[i] = std::max(out->tolerance[i], sum_gamma);
     }
   }
 }
@@ -76,12 +88,6 @@ std::string element(const Value& v, std::size_t i) {
     rest /= extent;
   }
   return "[" + text + "]";
-}
-
-double ulp_of(Dtype dtype, double x) {
-  const FloatFormat& f = float_format(dtype);
-  const int exponent = x == 0 || !std::isfinite(x) ? f.min_exponent : std::max(std::ilogb(x), f.min_exponent);
-  return std::ldexp(1.0, exponent - f.precision + 1);
 }
 
 void fail(Comparison* c, std::string reason) {
@@ -124,8 +130,12 @@ Result<Budget> make_budget(const Program& naive, const ValueMap& inputs, std::ui
     std::vector<const Value*> runs{&out.naive};
     for (const ValueMap& r : random) runs.push_back(&r.at(name));
     const auto norm = norms.find(name);
-    if (is_float(out.reference.dtype)) float_budget(runs, norm == norms.end() ? nullptr : &norm->second, &out);
-    else integer_budget(runs, &out);
+    if (is_float(out.reference.dtype)) {
+      float_budget(runs, norm == norms.end() ? nullptr : &norm->second, &out);
+      if (norm != norms.end()) out.terms = norm->second.norm;
+    } else {
+      integer_budget(runs, &out);
+    }
     budget.emplace(name, std::move(out));
   }
   return budget;

@@ -85,9 +85,9 @@ class Terms {
 };
 }  // namespace
 
-std::map<std::string, std::vector<double>, std::less<>> terms_norm(const Program& program, const ValueMap& inputs,
-                                                                   const InterpOptions& options) {
-  std::map<std::string, std::vector<double>, std::less<>> result;
+std::map<std::string, TermNorms, std::less<>> terms_norm(const Program& program, const ValueMap& inputs,
+                                                         const InterpOptions& options) {
+  std::map<std::string, TermNorms, std::less<>> result;
   Program squares, count;
   if (!Terms(program, true).rewrite(&squares) || !Terms(program, false).rewrite(&count)) return result;
   ValueMap squared = inputs, ones = inputs;
@@ -107,12 +107,12 @@ std::map<std::string, std::vector<double>, std::less<>> terms_norm(const Program
   for (const auto& [name, v] : *s) {
     const auto terms = n->find(name);
     if (v.floats.empty() || terms == n->end()) continue;
-    std::vector<double> norm(v.floats.size());
-    for (std::size_t i = 0; i < norm.size(); ++i) {
-      // A literal divisor in `count` divides by 1 and in `squares` by its square, so both are what they say.
-      norm[i] = std::sqrt(v.floats[i]) * std::sqrt(std::max(1.0, terms->second.floats[i]));
+    TermNorms norms;
+    for (std::size_t i = 0; i < v.floats.size(); ++i) {
+      norms.norm.push_back(std::sqrt(v.floats[i]));
+      norms.root_count.push_back(std::sqrt(std::max(1.0, terms->second.floats[i])));
     }
-    result.emplace(name, std::move(norm));
+    result.emplace(name, std::move(norms));
   }
   return result;
 }

@@ -8,9 +8,13 @@
 
 namespace cairn {
 
-// Per output the 2-norm of an element's terms times the root of their number; empty if the program is not
-// multilinear (sums and products of inputs and literals, guarded by integer conditions).
-std::map<std::string, std::vector<double>, std::less<>> terms_norm(const Program& program, const ValueMap& inputs,
-                                                                   const InterpOptions& options);
+// Of each element of an output: the 2-norm of its terms, and the root of their number.
+struct TermNorms {
+  std::vector<double> norm, root_count;
+};
+// Per output; empty if the program is not multilinear (sums and products of inputs and literals, guarded by
+// integer conditions).
+std::map<std::string, TermNorms, std::less<>> terms_norm(const Program& program, const ValueMap& inputs,
+                                                         const InterpOptions& options);
 
 }  // namespace cairn

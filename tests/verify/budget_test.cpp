@@ -32,13 +32,26 @@ std::string tree_matmul(int n) {
          "L^{8}_{i=0}L^{8}_{j=0}L^{8}_{s=0}[D_{i,j}=D_{i,j}+G^{f32,g}_{i,j,s};];";
 }
 
+// The budget of a naive program on one family, and candidates judged by it.
+class Court {
+ public:
+  Court(const Program& naive, Family family, std::uint64_t seed) : inputs_(make_inputs(naive, family, seed)) {
+    Result<Budget> budget = make_budget(naive, inputs_, seed);
+    EXPECT_TRUE(budget.ok());
+    budget_ = *std::move(budget);
+  }
+  Comparison judge(const Program& candidate) const {
+    const Result<ValueMap> got = interpret(candidate, inputs_);
+    EXPECT_TRUE(got.ok());
+    return compare_output(budget_.at("D"), got->at("D"));
+  }
+
+ private:
+  ValueMap inputs_;
+  Budget budget_;
+};
 Comparison judge(const Program& naive, const Program& candidate, Family family, std::uint64_t seed) {
-  const ValueMap inputs = make_inputs(naive, family, seed);
-  const Result<Budget> budget = make_budget(naive, inputs, seed);
-  EXPECT_TRUE(budget.ok()) << render(budget.error());
-  const Result<ValueMap> got = interpret(candidate, inputs);
-  EXPECT_TRUE(got.ok()) << render(got.error());
-  return compare_output(budget->at("D"), got->at("D"));
+  return Court(naive, family, seed).judge(candidate);
 }
 
 TEST(budget, a_narrower_product_is_rejected_and_any_order_of_f32_accepted) {
@@ -48,13 +61,14 @@ TEST(budget, a_narrower_product_is_rejected_and_any_order_of_f32_accepted) {
     const Program reversed = parse_ok(matmul(n, "A_{i," + std::to_string(n - 1) + "-k}*C_{" + std::to_string(n - 1) + "-k,j}"));
     for (const Family family : {Family::normal, Family::one_hot}) {
       for (const std::uint64_t seed : {1, 2}) {
+        const Court court(naive, family, seed);
         for (const std::string narrow : {"tf32", "bf16", "f16"}) {
           const Program low = parse_ok(matmul(n, narrow + "(A_{i,k})*" + narrow + "(C_{k,j})"));
-          const Comparison c = judge(naive, low, family, seed);
+          const Comparison c = court.judge(low);
           EXPECT_FALSE(c.ok) << narrow << " n " << n << " family " << family_name(family) << " seed " << seed;
         }
         for (const Program* order : {&tree, &reversed, &naive}) {
-          const Comparison c = judge(naive, *order, family, seed);
+          const Comparison c = court.judge(*order);
           EXPECT_TRUE(c.ok) << c.reason << " n " << n << " family " << family_name(family) << " seed " << seed;
           EXPECT_EQ(c.compared, 64);
         }

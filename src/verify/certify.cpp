@@ -1,0 +1,92 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "ir/canon.h"
+#include "verify/certificate.h"
+#include "verify/numeric.h"
+#include "verify/verify.h"
+
+namespace cairn {
+
+namespace {
+// Instances that one second of interpretation covers, with a margin for heavy functions.
+constexpr double kInstancesPerSecond = 10e6;
+
+Certificate check_wellformed(const Program& before, const Program& after, const Target& target) {
+  Certificate c;
+  c.rung = Rung::wellformed;
+  c.held = true;
+  const auto check = [&](const Program& program, const char* which) {
+    const VerifyReport report = verify_program(program, target);
+    if (!c.held) return;
+    if (const Finding* refusal = report.first_refusal()) {
+      c.held = false;
+      c.reason = fmt::format("{}: rule {}: {}", which, refusal->rule, render(refusal->error));
+      return;
+    }
+    c.facts.emplace_back(fmt::format("runtime_checks_{}", which), fmt::format("{}", report.runtime_checks.size()));
+  };
+  check(before, "before");
+  check(after, "after");
+  if (!c.held) return c;
+  if (const Result<void> same = check_interfaces(before, after); !same) {
+    c.held = false;
+    c.reason = same.error().message;
+  }
+  return c;
+}
+
+// Granted to a replayed action whose equation instances stay the same and whose conditions are all proved.
+std::optional<Certificate> check_legal(const ActionEvidence& action) {
+  if (!action.same_instances) return std::nullopt;
+  Certificate c;
+  c.rung = Rung::legal;
+  c.held = true;
+  for (std::size_t i = 0; i < action.proved.size(); ++i) c.facts.emplace_back(fmt::format("proved_{}", i + 1), action.proved[i]);
+  if (!action.replayed) {
+    c.held = false;
+    c.reason = fmt::format("applying {} again did not give the program after", action.action);
+  } else if (const auto open = std::find_if(action.conditions.begin(), action.conditions.end(),
+                                            [](const SideCondition& s) { return !s.proved; });
+             open != action.conditions.end()) {
+    return std::nullopt;  // another rung must judge what is only recorded
+  }
+  return c;
+}
+}  // namespace
+
+CertificateSet certify(const Program& before, const Program& after, Exactness claim, const ActionEvidence* action,
+                       const CertifyOptions& options) {
+  CertificateSet set;
+  set.before = canonical_hash(before);
+  set.after = canonical_hash(after);
+  set.claim = claim;
+  if (action != nullptr) {
+    set.action = action->action;
+    set.conditions = action->conditions;
+  }
+  set.certificates.push_back(check_wellformed(before, after, options.target));
+  const bool wellformed = set.certificates[0].held;
+  if (action != nullptr) {
+    if (std::optional<Certificate> legal = check_legal(*action)) set.certificates.push_back(*std::move(legal));
+  }
+  if (!wellformed) return set;
+  if (options.numeric) {
+    NumericOptions numeric;
+    numeric.claim = claim;
+    numeric.conditions = set.conditions;
+    numeric.seed = options.seed;
+    numeric.budget = static_cast<std::uint64_t>(std::max(0.01, options.numeric_seconds) * kInstancesPerSecond);
+    std::string absent;
+    if (std::optional<Certificate> c = check_numeric(before, after, numeric, &absent)) {
+      set.certificates.push_back(*std::move(c));
+    } else {
+      set.certificates[0].facts.emplace_back("numeric_absent", absent);
+    }
+  }
+  if (options.execute) set.certificates.push_back(options.execute(before, after, claim));
+  return set;
+}
+
+}  // namespace cairn

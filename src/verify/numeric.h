@@ -1,0 +1,34 @@
+// The numeric rung: both programs interpreted on input families and compared under the claim's rule.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/slice.h"
+#include "verify/certificate.h"
+
+namespace cairn {
+
+struct NumericOptions {
+  Exactness claim = Exactness::exact;
+  std::vector<SideCondition> conditions;      // recorded with the claim; the unproved ones excuse what they say
+  std::uint64_t seed = 1;
+  std::uint64_t budget = 50'000'000;          // equation instances of all runs together
+  std::int64_t max_input_elements = 16 << 20;
+};
+
+// exact: working-dtype runs agree to the bit on every family. reassociates, algebraic: `after` is within the
+// error budget of `before` on every family (algebraic: eight times it), no new NaN or infinity. changes_precision: within
+// the precision of the narrowest float dtype that `after` mentions.
+// At full shape if the budget allows, else on sampled output elements through backward slices (which trust the
+// storage promises, so `before` and `after` must have passed the verifier). Absent (nullopt) with `absent` set
+// when even a slice is too large.
+std::optional<Certificate> check_numeric(const Program& before, const Program& after, const NumericOptions& options,
+                                         std::string* absent);
+
+// Inputs, outputs and io of the two agree in name, dtype and shape; `after` may leave inputs unused.
+Result<void> check_interfaces(const Program& before, const Program& after);
+// Elements worth sampling: corners, tails and a random place of every output.
+std::map<std::string, Box, std::less<>> sample_boxes(const Program& program, std::uint64_t seed);
+
+}  // namespace cairn

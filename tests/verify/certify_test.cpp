@@ -1,0 +1,145 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "ir/text.h"
+#include "verify/certificate.h"
+
+namespace cairn {
+namespace {
+
+struct Pair {
+  std::string name, claim, expect, part, before, after;
+};
+
+std::string trim(const std::string& s) {
+  const std::size_t a = s.find_first_not_of(' ');
+  return a == std::string::npos ? "" : s.substr(a, s.find_last_not_of(' ') - a + 1);
+}
+
+std::vector<Pair> load_pairs() {
+  const Result<std::string> text = read_file(std::string(CAIRN_SOURCE_DIR) + "/tests/verify/data/certify_pairs.txt");
+  EXPECT_TRUE(text.ok());
+  std::vector<Pair> pairs;
+  std::string* into = nullptr;
+  for (std::size_t at = 0; at < text->size();) {
+    const std::size_t end = std::min(text->find('\n', at), text->size());
+    const std::string line = text->substr(at, end - at);
+    at = end + 1;
+    if (line.starts_with("## ")) {
+      std::vector<std::string> fields;
+      for (std::size_t from = 3; from <= line.size();) {
+        const std::size_t bar = std::min(line.find(" |", from), line.size());
+        fields.push_back(trim(line.substr(from, bar - from)));
+        from = bar + 2;
+      }
+      fields.resize(4);
+      pairs.push_back({fields[0], fields[1], fields[2], fields[3], "", ""});
+      into = &pairs.back().before;
+    } else if (line == "--") {
+      into = &pairs.back().after;
+    } else if (into != nullptr) {
+      *into += line + "\n";
+    }
+  }
+  return pairs;
+}
+
+Program parse_ok(const std::string& text) {
+  Result<Program> p = parse_program(text);
+  EXPECT_TRUE(p.ok()) << (p ? std::string() : render(p.error()));
+  return p ? *std::move(p) : Program();
+}
+
+TEST(certify, judges_the_labelled_pairs) {
+  const std::vector<Pair> pairs = load_pairs();
+  EXPECT_GE(pairs.size(), 28u);
+  for (const Pair& pair : pairs) {
+    const CertificateSet set =
+        certify(parse_ok(pair.before), parse_ok(pair.after), *parse_exactness(pair.claim), nullptr, CertifyOptions());
+    EXPECT_EQ(set.ok(), pair.expect == "ok") << pair.name << "\n" << serialize(set);
+    if (pair.part.empty()) continue;
+    std::string reasons;
+    for (const Certificate& c : set.certificates) reasons += c.held ? "" : c.reason;
+    EXPECT_NE(reasons.find(pair.part), std::string::npos) << pair.name << "\n" << reasons;
+  }
+}
+
+constexpr char kBefore[] = "in A^{f32}_{4};out D^{f32}_{4};\nL^{4}_{i=0}[D_{i}=A_{i}/2;];";
+constexpr char kAfter[] = "in A^{f32}_{4};out D^{f32}_{4};\nP^{4}_{i=0}[D_{i}=A_{i}/2;];";
+
+TEST(certify, legal_needs_the_replay_and_every_condition_proved) {
+  const Program before = parse_ok(kBefore), after = parse_ok(kAfter);
+  CertifyOptions options;
+  options.numeric = false;
+  ActionEvidence evidence;
+  evidence.action = "loop_kind(loop=0.i, kind=P)";
+  evidence.replayed = true;
+  evidence.same_instances = true;
+  evidence.proved = {"(1) no dependence is carried"};
+  CertificateSet set = certify(before, after, Exactness::exact, &evidence, options);
+  EXPECT_TRUE(set.ok());
+  ASSERT_NE(set.find(Rung::legal), nullptr);
+  EXPECT_EQ(set.find(Rung::legal)->facts[0].second, "(1) no dependence is carried");
+  evidence.replayed = false;
+  set = certify(before, after, Exactness::exact, &evidence, options);
+  EXPECT_FALSE(set.ok());
+  EXPECT_FALSE(set.find(Rung::legal)->held);
+  evidence.replayed = true;
+  evidence.same_instances = false;
+  set = certify(before, after, Exactness::exact, &evidence, options);
+  EXPECT_EQ(set.find(Rung::legal), nullptr);
+  EXPECT_FALSE(set.ok());  // nothing but wellformed
+  evidence.same_instances = true;
+  evidence.conditions = {{"A[i] != 0", false}};
+  set = certify(before, after, Exactness::exact, &evidence, options);
+  EXPECT_EQ(set.find(Rung::legal), nullptr);
+}
+
+TEST(certify, recorded_conditions_excuse_what_they_say_and_nothing_else) {
+  const Program before = parse_ok("in A^{f32}_{20};in C^{f32}_{20};out D^{f32}_{20};\nL^{20}_{i=0}[D_{i}=A_{i};];");
+  const Program after = parse_ok("in A^{f32}_{20};in C^{f32}_{20};out D^{f32}_{20};\nL^{20}_{i=0}[D_{i}=A_{i}/C_{i}*C_{i};];");
+  const Program wrong = parse_ok("in A^{f32}_{20};in C^{f32}_{20};out D^{f32}_{20};\nL^{20}_{i=0}[D_{i}=A_{i}/C_{i}*A_{i};];");
+  ActionEvidence evidence;
+  evidence.action = "expand_factor(by=C)";
+  evidence.replayed = true;
+  evidence.conditions = {{"C[i] != 0", false}};
+  const CertificateSet set = certify(before, after, Exactness::algebraic, &evidence, CertifyOptions());
+  EXPECT_TRUE(set.ok()) << serialize(set);
+  EXPECT_EQ(set.conditions.size(), 1u);
+  EXPECT_FALSE(certify(before, after, Exactness::algebraic, nullptr, CertifyOptions()).ok());
+  EXPECT_FALSE(certify(before, wrong, Exactness::algebraic, &evidence, CertifyOptions()).ok());
+}
+
+TEST(certify, executed_comes_from_the_caller) {
+  CertifyOptions options;
+  options.execute = [](const Program&, const Program&, Exactness) {
+    Certificate c;
+    c.rung = Rung::executed;
+    c.reason = "crashed with signal 11";
+    return c;
+  };
+  const CertificateSet set = certify(parse_ok(kBefore), parse_ok(kAfter), Exactness::exact, nullptr, options);
+  EXPECT_TRUE(set.find(Rung::numeric)->held);
+  EXPECT_FALSE(set.ok());
+}
+
+TEST(certify, certificates_print_and_parse_back) {
+  const CertificateSet set = certify(parse_ok(kBefore), parse_ok(kAfter), Exactness::exact, nullptr, CertifyOptions());
+  const std::string text = serialize(set);
+  EXPECT_EQ(text, serialize(certify(parse_ok(kBefore), parse_ok(kAfter), Exactness::exact, nullptr, CertifyOptions())));
+  const Result<CertificateSet> back = parse_certificates(text);
+  ASSERT_TRUE(back.ok()) << render(back.error());
+  EXPECT_EQ(serialize(*back), text);
+  EXPECT_TRUE(back->ok());
+  std::string other = text;
+  other.replace(other.find("\"version\":1"), 11, "\"version\":2");
+  EXPECT_FALSE(parse_certificates(other).ok());
+  EXPECT_FALSE(parse_certificates("{}").ok());
+  EXPECT_FALSE(parse_certificates(text.substr(0, text.size() - 1)).ok());
+}
+
+}  // namespace
+}  // namespace cairn
