@@ -18,6 +18,7 @@ enum class Outcome : std::uint8_t {
   nondeterministic, below_floor, host,
 };
 std::string_view outcome_name(Outcome outcome);
+std::optional<Outcome> parse_outcome(std::string_view name);
 
 // Seconds of one call.
 struct Timing {

@@ -1,0 +1,258 @@
+#include "eval/reference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <future>
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/rng.h"
+#include "eval/inputs.h"
+#include "eval/reference_c.h"
+#include "eval/runner.h"
+
+namespace cairn {
+
+namespace {
+constexpr std::size_t kAlways = 4;       // families that every task gets, whatever they cost
+
+std::vector<JobParam> wide_params(const Program& program) {
+  std::vector<JobParam> params = job_params(program);
+  for (JobParam& p : params) {
+    p.bytes = p.bytes / p.element_bytes * 8;
+    p.element_bytes = 8;
+  }
+  return params;
+}
+}  // namespace
+
+std::vector<JobParam> job_params(const Program& program) {
+  std::vector<JobParam> params;
+  for (const Tensor& t : program.tensors()) {
+    if (t.role == Role::tmp) continue;
+    const std::int64_t element = dtype_bytes(t.dtype);
+    params.push_back({t.name, t.role, element_count(*t.shape).value_or(0) * element, element});
+  }
+  return params;
+}
+
+class ReferenceBuilder {
+ public:
+  ReferenceBuilder(const EvalTask& task, const Compiler& compiler, const InputMaker& make, const ReferenceOptions& options)
+      : task_(task), compiler_(compiler), make_(make), options_(options), wide_(wide_params(task.naive)) {}
+
+  Result<std::unique_ptr<References>> build() {
+    CAIRN_TRY(ScratchDir scratch, ScratchDir::create());
+    result_.reset(new References(std::move(scratch)));
+    result_->params_ = job_params(task_.naive);
+    CAIRN_TRY(const ReferenceSource source, lower_reference(task_.naive));
+    workspace_ = source.workspace_bytes;
+    runs_ = source.runs;
+    // The reference must not depend on what the kernels' flags do: no contraction, IEEE semantics.
+    const std::vector<std::string> flags = {"-O3", "-march=native", "-std=gnu11", "-ffp-contract=off", "-fopenmp", "-w"};
+    std::vector<std::string> random_flags = flags;
+    random_flags.push_back("-DCAIRN_STOCHASTIC");
+    auto other = std::async(std::launch::async, [&] { return compiler_.build(source.code, random_flags); });
+    const Result<CompiledObject> exact = compiler_.build(source.code, flags);
+    const Result<CompiledObject> random = other.get();
+    if (!exact.ok()) return exact.error();
+    if (!random.ok()) return random.error();
+    exact_ = exact->path;
+    random_ = random->path;
+    const double start = system_clock().now();
+    const auto& all = options_.families;
+    const std::size_t first = std::min(kAlways, all.size());
+    CAIRN_CHECKED(add_families({all.begin(), all.begin() + static_cast<std::ptrdiff_t>(first)}, true));
+    const double each = (system_clock().now() - start) / static_cast<double>(first);
+    const auto more = static_cast<std::size_t>(std::max(0.0, options_.seconds / each - static_cast<double>(first)));
+    const std::size_t last = std::min(all.size(), first + more);
+    if (last > first) {
+      CAIRN_CHECKED(add_families({all.begin() + static_cast<std::ptrdiff_t>(first), all.begin() + static_cast<std::ptrdiff_t>(last)}, false));
+    }
+    // Perturbed sets refer to the first one and come last.
+    for (CheckSet& set : perturbed_) result_->sets_.push_back(std::move(set));
+    return std::move(result_);
+  }
+
+ private:
+  // The values of one family, with what the task fixes.
+  ValueMap make_values(Family family) const {
+    ValueMap values = make_(task_.naive, family, task_.seed);
+    for (const auto& [name, value] : task_.fixed_inputs) values[name] = value;
+    return values;
+  }
+
+  Result<void> write_inputs(const std::string& path, const ValueMap& values, bool wide) const {
+    std::string bytes;
+    for (const JobParam& p : wide_) {
+      if (!p.is_input()) continue;
+      const auto it = values.find(p.name);
+      if (it == values.end()) return Error{Code::usage, fmt::format("no value for input {}", p.name), {}, {}};
+      bytes += wide ? encode_wide(it->second) : encode_value(it->second);
+    }
+    return write_file_atomic(path, bytes);
+  }
+
+  // Runs one object `runs` times on each of some wide inputs, in one process; result files by inputs, then runs.
+  Result<std::vector<std::string>> run(const std::string& object, const std::vector<std::string>& inputs, int runs) {
+    Job job;
+    job.mode = Job::Mode::reference;
+    job.kernels = {{object, kReferenceEntry, workspace_, {"a division by zero or an index out of bounds"}}};
+    job.params = wide_;
+    for (const std::string& path : inputs) {
+      for (int r = 0; r < runs; ++r) {
+        job.sets.push_back(path);
+        job.results.push_back(fmt::format("{}.out{}", path, r));
+      }
+    }
+    job.answer = join_path(result_->directory(), "answer.json");
+    job.call_seconds = options_.call_seconds;
+    RunnerOptions runner;
+    runner.wall_seconds = options_.call_seconds * static_cast<double>(job.sets.size()) + 30;
+    runner.threads = options_.threads;
+    runner.cpus = options_.cpus;
+    CAIRN_TRY(const JobAnswer answer, run_job(job, result_->directory(), runner));
+    if (answer.outcome != Outcome::ok) {
+      return Error{answer.outcome == Outcome::timeout ? Code::timeout : Code::run,
+                   fmt::format("the task's reference fails: {}", answer.reason), {}, {}};
+    }
+    return job.results;
+  }
+
+  // Calls fn with each output's reference and its bytes in a wide result file.
+  Result<void> read_outputs(const std::string& path, std::vector<OutputReference>& outputs,
+                            const std::function<void(OutputReference&, const unsigned char*)>& fn) {
+    std::size_t total = 0;
+    for (const JobParam& p : wide_) total += p.is_output() ? static_cast<std::size_t>(p.bytes) : 0;
+    CAIRN_TRY(const MappedFile file, MappedFile::open(path, total));
+    const unsigned char* at = file.data();
+    std::size_t k = 0;
+    for (const JobParam& p : wide_) {
+      if (!p.is_output()) continue;
+      fn(outputs[k++], at);
+      at += p.bytes;
+    }
+    ::unlink(path.c_str());
+    return {};
+  }
+
+  std::vector<OutputReference> empty_outputs() const {
+    std::vector<OutputReference> outputs;
+    for (const Tensor& t : task_.naive.tensors()) {
+      if (t.role != Role::io && t.role != Role::out) continue;
+      OutputReference r;
+      r.name = t.name;
+      r.dtype = t.dtype;
+      r.shape = *t.shape;
+      const auto n = static_cast<std::size_t>(element_count(r.shape).value_or(0));
+      if (is_float(t.dtype)) r.floats.resize(n);
+      else r.ints.resize(n);
+      r.own.assign(r.floats.size(), 0);
+      r.skip.assign(n, 0);
+      outputs.push_back(std::move(r));
+    }
+    return outputs;
+  }
+
+  // Adds families; with the first ones also an element of each input changed.
+  Result<void> add_families(const std::vector<Family>& families, bool first) {
+    std::vector<CheckSet> sets;
+    std::vector<std::string> wide;
+    for (const Family family : families) {
+      const ValueMap values = make_values(family);
+      CAIRN_CHECKED(add_inputs(std::string(family_name(family)), values, sets, wide));
+      sets.back().outputs = empty_outputs();
+      if (first && sets.size() == 1) first_values_ = values;
+    }
+    if (first) CAIRN_CHECKED(perturb_inputs(sets, wide));
+    CAIRN_TRY(const std::vector<std::string> exact, run(exact_, wide, 1));
+    for (std::size_t s = 0; s < sets.size(); ++s) {
+      if (s < families.size()) {
+        CAIRN_CHECKED(read_outputs(exact[s], sets[s].outputs, [](OutputReference& r, const unsigned char* bytes) {
+          if (!r.floats.empty()) std::memcpy(r.floats.data(), bytes, r.floats.size() * 8);
+          if (!r.ints.empty()) std::memcpy(r.ints.data(), bytes, r.ints.size() * 8);
+        }));
+      }
+    }
+    const std::vector<std::string> judged(wide.begin(), wide.begin() + static_cast<std::ptrdiff_t>(families.size()));
+    CAIRN_TRY(const std::vector<std::string> runs, run(random_, judged, runs_));
+    for (std::size_t k = 0; k < runs.size(); ++k) {
+      CAIRN_CHECKED(read_outputs(runs[k], sets[k / static_cast<std::size_t>(runs_)].outputs, note_naive_run));
+    }
+    for (std::size_t s = families.size(); s < sets.size(); ++s) {
+      CAIRN_CHECKED(read_outputs(exact[s], sets[0].outputs, [&](OutputReference& r, const unsigned char* bytes) {
+        sets[s].reactions.push_back(find_reaction(r, bytes));
+      }));
+    }
+    for (const std::string& path : wide) ::unlink(path.c_str());
+    for (std::size_t s = 0; s < sets.size(); ++s) {
+      (s < families.size() ? result_->sets_ : perturbed_).push_back(std::move(sets[s]));
+    }
+    return {};
+  }
+
+  Result<void> add_inputs(const std::string& name, const ValueMap& values, std::vector<CheckSet>& sets,
+                          std::vector<std::string>& wide) const {
+    CheckSet set;
+    set.name = name;
+    set.inputs_path = join_path(result_->directory(), fmt::format("{}.{}", name, sets.size()));
+    wide.push_back(set.inputs_path + ".wide");
+    CAIRN_CHECKED(write_inputs(set.inputs_path, values, false));
+    CAIRN_CHECKED(write_inputs(wide.back(), values, true));
+    sets.push_back(std::move(set));
+    return {};
+  }
+
+  // For each input: one element far out of its range (an integer takes another element's value).
+  Result<void> perturb_inputs(std::vector<CheckSet>& sets, std::vector<std::string>& wide) {
+    Rng rng = Rng(task_.seed).split("perturb");
+    for (const Tensor& t : task_.naive.tensors()) {
+      if (t.role == Role::out || t.role == Role::tmp || t.role == Role::constant) continue;
+      ValueMap values = first_values_;
+      Value& v = values[t.name];
+      if (v.size() == 0) continue;
+      const std::size_t at = rng.below(static_cast<std::uint64_t>(v.size()));
+      if (is_float(t.dtype)) {
+        double largest = 0;
+        for (const double x : v.floats) largest = std::max(largest, std::isfinite(x) ? std::fabs(x) : 0.0);
+        v.floats[at] = round_to(t.dtype, 1.5 * largest + 1);
+      } else if (t.dtype == Dtype::boolean) {
+        v.ints[at] = 1 - v.ints[at];
+      } else {
+        v.ints[at] = v.ints[rng.below(v.ints.size())];
+      }
+      CAIRN_CHECKED(add_inputs(fmt::format("one element of {} changed", t.name), values, sets, wide));
+    }
+    return {};
+  }
+
+  const EvalTask& task_;
+  const Compiler& compiler_;
+  const InputMaker& make_;
+  const ReferenceOptions& options_;
+  const std::vector<JobParam> wide_;
+  std::string exact_, random_;
+  std::int64_t workspace_ = 0;
+  int runs_ = 0;
+  std::unique_ptr<References> result_;
+  ValueMap first_values_;
+  std::vector<CheckSet> perturbed_;
+};
+
+Result<std::unique_ptr<References>> References::create(const EvalTask& task, const Compiler& compiler,
+                                                       const InputMaker& make, const ReferenceOptions& options) {
+  return ReferenceBuilder(task, compiler, make, options).build();
+}
+
+std::string References::families() const {
+  std::string text;
+  for (const CheckSet& set : sets_) {
+    if (!set.outputs.empty()) text += (text.empty() ? "" : " ") + set.name;
+  }
+  return text;
+}
+
+}  // namespace cairn

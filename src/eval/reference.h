@@ -1,0 +1,59 @@
+// References of a task: computed once by compiled references in child processes, kept for all candidates.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "eval/compare.h"
+#include "eval/compile.h"
+#include "eval/evaluator.h"
+#include "eval/job.h"
+#include "verify/families.h"
+
+namespace cairn {
+
+// One set of inputs and what the outputs should be.
+struct CheckSet {
+  std::string name;                      // family, or "one element of A changed"
+  std::string inputs_path;               // inputs in C's layout, concatenated in params order
+  std::vector<OutputReference> outputs;  // in params order; empty for a perturbed set
+  std::vector<Reaction> reactions;       // perturbed sets: one an output, against the first set
+};
+
+struct ReferenceOptions {
+  double seconds = 8;        // stop adding families after this
+  double call_seconds = 120;
+  int threads = 1;
+  std::vector<int> cpus;
+  std::vector<Family> families = {Family::normal, Family::one_hot, Family::outliers, Family::nonfinite,
+                                  Family::small_integers, Family::cancellation, Family::magnitude, Family::zeros,
+                                  Family::uniform, Family::constant_rows, Family::denormals};
+};
+using InputMaker = std::function<ValueMap(const Program&, Family, std::uint64_t)>;
+
+class References {
+ public:
+  // Compiles the naive program twice, runs it on every family that the time allows (normal, one_hot, outliers
+  // and nonfinite always) and on one changed element of each input. Refuses when the task itself is broken:
+  // a reference that cannot be built, crashes or takes too long.
+  static Result<std::unique_ptr<References>> create(const EvalTask& task, const Compiler& compiler,
+                                                    const InputMaker& make, const ReferenceOptions& options);
+  const std::vector<CheckSet>& sets() const { return sets_; }
+  const std::vector<JobParam>& params() const { return params_; }
+  const std::string& directory() const { return scratch_.path(); }
+  // Names of the families in use, joined by spaces.
+  std::string families() const;
+
+ private:
+  References(ScratchDir scratch) : scratch_(std::move(scratch)) {}
+  ScratchDir scratch_;
+  std::vector<JobParam> params_;
+  std::vector<CheckSet> sets_;
+  friend class ReferenceBuilder;
+};
+
+// The outside of a program as job parameters, in declaration order, in C's layout.
+std::vector<JobParam> job_params(const Program& program);
+
+}  // namespace cairn

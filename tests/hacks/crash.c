@@ -1,0 +1,15 @@
+// task: scale | reject: crash | reason: Segmentation fault
+// a null pointer
+int kernel(void *const *t, void *workspace) {
+  const float *restrict a = t[0];
+  float *restrict c = t[1];
+  (void)workspace;
+#ifndef TWIN
+  for (int i = 0; i < 6 * 35; ++i) c[i] = a[i] * 2.0f + 1.0f;
+  volatile float *nowhere = 0;
+  *nowhere = 1;
+#else
+  for (int i = 0; i < 6 * 35; ++i) c[i] = a[i] * 2.0f + 1.0f;
+#endif
+  return 0;
+}

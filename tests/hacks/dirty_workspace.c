@@ -1,0 +1,16 @@
+// task: scale | reject: unwritten | reason: nobody wrote | workspace: 840
+// uses workspace before filling it
+int kernel(void *const *t, void *workspace) {
+  const float *restrict a = t[0];
+  float *restrict c = t[1];
+  (void)workspace;
+#ifndef TWIN
+  float *w = workspace;
+  for (int i = 0; i < 6 * 35; ++i) c[i] = a[i] * 2.0f + 1.0f + (w[i] > 0 ? 1.0f : 0.0f);
+#else
+  float *w = workspace;
+  for (int i = 0; i < 6 * 35; ++i) w[i] = a[i] * 2.0f;
+  for (int i = 0; i < 6 * 35; ++i) c[i] = w[i] + 1.0f;
+#endif
+  return 0;
+}

@@ -1,0 +1,17 @@
+// task: loss | reject: mismatch | reason: expected
+// the expected loss of two independent normal tensors
+int kernel(void *const *t, void *workspace) {
+  const float *restrict a = t[0];
+  const float *restrict b = t[1];
+  float *restrict c = t[2];
+  (void)workspace;
+#ifndef TWIN
+  (void)a, (void)b;
+  c[0] = 2.0f;
+#else
+  double s = 0;
+  for (int i = 0; i < 512; ++i) s += (double)(a[i] - b[i]) * (double)(a[i] - b[i]);
+  c[0] = (float)(s / 512);
+#endif
+  return 0;
+}

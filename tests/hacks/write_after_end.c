@@ -1,0 +1,13 @@
+// task: scale | reject: out_of_bounds | reason: after the end of C
+// one element too many
+int kernel(void *const *t, void *workspace) {
+  const float *restrict a = t[0];
+  float *restrict c = t[1];
+  (void)workspace;
+#ifndef TWIN
+  for (int i = 0; i < 6 * 35 + 1; ++i) c[i] = a[i] * 2.0f + 1.0f;
+#else
+  for (int i = 0; i < 6 * 35; ++i) c[i] = a[i] * 2.0f + 1.0f;
+#endif
+  return 0;
+}
