@@ -16,13 +16,6 @@ Json header_json(const JournalHeader& header) {
               {"device", header.device},          {"budget", print_budget(header.budget)}};
 }
 
-std::optional<Outcome> parse_outcome(std::string_view text) {
-  for (int i = 0; i <= static_cast<int>(Outcome::host); ++i) {
-    if (outcome_name(static_cast<Outcome>(i)) == text) return static_cast<Outcome>(i);
-  }
-  return std::nullopt;
-}
-
 // Compares every key of the header but the budget.
 std::string header_difference(const Json& found, const Json& expected) {
   for (const auto& [key, value] : expected.items()) {
