@@ -28,6 +28,8 @@ struct Step {
   std::vector<std::string> proved;         // numbered legality conditions that analysis proved
   std::vector<SideCondition> recorded;     // algebraic side conditions
   std::optional<Action> inverse;
+  // Names the step invented, in the order its page documents: loop variables (lower case) and tensors.
+  std::vector<std::string> created;
 };
 
 struct Strategy {
@@ -45,8 +47,9 @@ struct Strategy {
 const std::vector<const Strategy*>& all_strategies();
 const Strategy* find_strategy(std::string_view name);
 
-// Checks the arguments, applies, and verifies the result; a result that does not verify is an InternalError
-// of the strategy unless `trust_after` (fuzzers report it instead).
+// Checks the arguments, applies, and verifies the result. A result that does not verify is refused with the
+// note "verify after: rule N" (strategies.md: every row is legal "besides verify after"); when the program
+// was not well formed to begin with, that refusal is given instead.
 Result<Step> apply_action(const Program& program, const Target& target, const Action& action);
 // Evidence for certify(): replays the action and compares the canonical hash.
 ActionEvidence evidence_of(const Program& before, const Target& target, const Action& action, const Step& step);

@@ -1,0 +1,217 @@
+// reduction_factorization: the outer part of a reduction loop becomes a spatial axis of partial results (rfactor).
+//
+//   L^{n}_{k=0}[X=X+e(k)]  =>  L^{n/f}_{k=0}[R_{k}=0]  L^{n/f}_{k=0}L^{f}_{a=0}[R_{k}=R_{k}+e(k*f+a)]
+//                              L^{n/f}_{k=0}[X=X+R_{k}]
+//
+// The partial results R (first fresh name) are subscripted by the outer part and by the loops from `place`
+// inward that X uses. They start before and are combined after the statement of the loop `place`: the
+// reduction loop itself ("-", the default) or one around it. R takes X's dtype; scope g, or l inside a P.
+//
+// Legal when
+// (1) the equation is a self-update by + - * max min below the loop (its operands read no X), and X does not
+//     move with the loop,
+// (2) nothing else in the statement of `place` mentions X, and `place` is around the loop,
+// (3) the factor lies between 2 and the extent less 1, and the loop has kind L,
+// (4) X's subscripts are index expressions of loop variables (no scatter).
+// X's prior value enters once, in the combine. Reassociates; exact for max, min and integers.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "ir/self_update.h"
+#include "ir/walk.h"
+#include "strategy/edit/band.h"
+#include "strategy/edit/order.h"
+#include "strategy/edit/refuse.h"
+#include "strategy/edit/split.h"
+#include "strategy/edit/tables.h"
+#include "strategy/registry.h"
+
+namespace cairn {
+namespace {
+
+// The self-updates below a loop whose element does not move with it, in text order.
+std::vector<StmtPath> reductions_of(const Body& body, const StmtPath& loop) {
+  std::vector<StmtPath> out;
+  const std::string& var = stmt_at(body, loop)->var;
+  for (const EquationRef& ref : collect_equations(body)) {
+    if (!is_prefix(loop, ref.path) || !match_self_update(*ref.equation)) continue;
+    const bool moves = std::any_of(ref.equation->subscripts.begin(), ref.equation->subscripts.end(),
+                                   [&](const ExprPtr& s) { return uses_var(*s, var); });
+    if (!moves) out.push_back(ref.path);
+  }
+  return out;
+}
+
+// Rebuilds the right side with the self read replaced, so that only the partial result is meant.
+ExprPtr replace_self(const ExprPtr& rhs, const std::string& tensor, const ExprPtr& by) {
+  return rewrite_expr(rhs, [&](const ExprPtr& e) -> ExprPtr {
+    return e->op == Op::read && e->name == tensor ? by : nullptr;
+  });
+}
+
+ExprPtr combine(UpdateOp op, const ExprPtr& a, const ExprPtr& b) {
+  switch (op) {
+    case UpdateOp::add: return make_expr(Op::add, {a, b});
+    case UpdateOp::mul: return make_expr(Op::mul, {a, b});
+    case UpdateOp::max: return make_expr(Op::max, {a, b});
+    case UpdateOp::min: return make_expr(Op::min, {a, b});
+  }
+  return a;
+}
+
+std::vector<Args> list_sites(const Program& program, const Target& target) {
+  std::vector<Args> out;
+  for (const StmtPath& path : collect_loops(program.body())) {
+    const Stmt& loop = *stmt_at(program.body(), path);
+    if (loop.kind != LoopKind::L || loop.mark.type != LoopMark::Type::none) continue;
+    const std::string address = loop_address(program.body(), path);
+    for (const StmtPath& equation : reductions_of(program.body(), path)) {
+      if (count_mentions({shared_at(program.body(), path)}, stmt_at(program.body(), equation)->tensor) != 1) continue;
+      for (const std::int64_t factor : split_factors(loop.extent, target)) {
+        if (loop.extent % factor != 0 || loop.extent / factor > 1024) continue;
+        out.push_back(Args{{"loop", address}, {"equation", equation_address(program.body(), equation)},
+                           {"factor", std::to_string(factor)}, {"place", "-"}});
+      }
+    }
+  }
+  return out;
+}
+
+struct Parts {
+  StmtPath equation, loop, place;
+  std::vector<const Stmt*> inner;  // loops from `place` inward that X uses, outermost first, without the loop
+  std::vector<ExprPtr> conditions; // tests between place and equation that the combine can repeat
+};
+
+Result<Parts> find_parts(const Program& program, const Args& args) {
+  const Body& body = program.body();
+  Parts parts;
+  CAIRN_TRY(parts.loop, find_loop(body, args.get("loop")));
+  parts.place = parts.loop;
+  if (args.get("place") != "-") {
+    CAIRN_TRY(parts.place, find_loop(body, args.get("place")));
+  }
+  const SourcePos pos = stmt_at(body, parts.loop)->pos;
+  const std::vector<StmtPath> candidates = reductions_of(body, parts.loop);
+  if (args.get("equation") != "-") {
+    CAIRN_TRY(parts.equation, find_equation(body, args.get("equation")));
+    if (std::find(candidates.begin(), candidates.end(), parts.equation) == candidates.end()) {
+      return refuse(program, stmt_at(body, parts.equation)->pos, 1,
+                    fmt::format("{} is no self-update below {} whose element stays the same along it", args.get("equation"), args.get("loop")));
+    }
+  } else {
+    if (candidates.empty()) return refuse(program, pos, 1, fmt::format("no self-update below {} keeps its element along it", args.get("loop")));
+    parts.equation = candidates[0];
+  }
+  if (!is_prefix(parts.place, parts.loop)) {
+    return refuse(program, pos, 2, fmt::format("{} is not around {}; the combine stands after a loop around the reduction", args.get("place"),
+                                               args.get("loop")));
+  }
+  const Stmt& equation = *stmt_at(body, parts.equation);
+  std::vector<std::string> bound;
+  for (std::size_t depth = parts.place.size(); depth < parts.equation.size(); ++depth) {
+    const Stmt& stmt = *stmt_at(body, StmtPath(parts.equation.begin(), parts.equation.begin() + static_cast<std::ptrdiff_t>(depth)));
+    if (!stmt.is_loop()) continue;
+    const bool used = std::any_of(equation.subscripts.begin(), equation.subscripts.end(),
+                                  [&](const ExprPtr& s) { return uses_var(*s, stmt.var); });
+    if (used) parts.inner.push_back(&stmt);
+    if (!used) bound.push_back(stmt.var);
+  }
+  for (std::size_t depth = parts.place.size(); depth < parts.equation.size(); ++depth) {
+    const Stmt& stmt = *stmt_at(body, StmtPath(parts.equation.begin(), parts.equation.begin() + static_cast<std::ptrdiff_t>(depth)));
+    if (!stmt.is_test()) continue;
+    for (const ExprPtr& part : split_conjunction(stmt.cond)) {
+      if (is_index_condition(*part) && !uses_any(*part, bound)) parts.conditions.push_back(part);
+    }
+  }
+  return parts;
+}
+
+Result<Step> apply(const Program& program, const Target&, const Args& args) {
+  const Body& body = program.body();
+  CAIRN_TRY(const Parts parts, find_parts(program, args));
+  const StmtPtr loop = shared_at(body, parts.loop);
+  const StmtPtr equation = shared_at(body, parts.equation);
+  const std::string& name = equation->tensor;
+  const Tensor& tensor = *program.find(name);
+  const SelfUpdate update = *match_self_update(*equation);
+  const std::int64_t factor = args.get_int("factor");
+  for (const ExprPtr& s : equation->subscripts) {
+    if (!is_index_expr(*s)) {
+      return refuse(program, equation->pos, 4, fmt::format("a subscript of {} is no index expression; a scatter has no partial results", name));
+    }
+  }
+  if (factor < 2 || factor >= loop->extent || loop->kind != LoopKind::L || loop->mark.type != LoopMark::Type::none) {
+    return refuse(program, loop->pos, 3, fmt::format("loop {} has kind {} and extent {}; it must be a plain L loop and the factor lie between "
+                                                     "2 and {}, not be {}", loop->var, kind_name(loop->kind), loop->extent, loop->extent - 1, factor));
+  }
+  const StmtPtr around = shared_at(body, parts.place);
+  if (count_mentions({around}, name) != 1) {
+    return refuse(program, around->pos, 2, fmt::format("another equation below {} mentions {}; it would see partial results", around->var, name));
+  }
+
+  const std::string inner_var = fresh_var(program);
+  Tensor partial;
+  partial.name = fresh_tensor(program);
+  partial.dtype = tensor.dtype;
+  const std::vector<const Stmt*> above = loops_above(body, parts.place);
+  const bool in_parallel = std::any_of(above.begin(), above.end(), [](const Stmt* s) { return s->kind == LoopKind::P || s->kind == LoopKind::B; });
+  partial.scope = in_parallel ? Scope::l : Scope::g;
+  const std::int64_t blocks = ceil_div(loop->extent, factor);
+  // Splitting the loop must not touch the partial result's own subscript: it is written as another name till then.
+  const std::string stand_in = fresh_var(program, {inner_var});
+  std::vector<ExprPtr> subscripts{make_var(loop->var)}, held{make_var(stand_in)};
+  std::vector<LoopHeader> headers{{LoopKind::L, blocks, loop->var, {}}};
+  std::vector<StmtPtr> spatial;
+  for (const Stmt* s : parts.inner) {
+    subscripts.push_back(make_var(s->var));
+    held.push_back(make_var(s->var));
+    headers.push_back({LoopKind::L, s->extent, s->var, {}});
+    spatial.push_back(make_loop(LoopKind::L, s->extent, s->var, {}));
+  }
+  const ExprPtr cell = make_read(partial.name, subscripts);
+  const Body start = wrap_loops(headers, Body{make_equation(partial.name, subscripts, neutral_element(update.op, tensor.dtype))});
+  const StmtPtr partial_update =
+      make_equation(partial.name, held, replace_self(equation->rhs, name, make_read(partial.name, held)), equation->pos);
+  StmtPath relative(parts.equation.begin() + static_cast<std::ptrdiff_t>(parts.loop.size()), parts.equation.end());
+  const StmtPtr updated = with_body(*loop, replace_at(loop->body, relative, Body{partial_update}));
+  std::vector<LoopRange> ranges = ranges_above(body, parts.loop);
+  const Body split = substitute_vars(split_loop(updated, factor, inner_var, false, ranges), {{stand_in, make_var(loop->var)}});
+  const StmtPath inside(parts.loop.begin() + static_cast<std::ptrdiff_t>(parts.place.size()), parts.loop.end());
+  const Body main = inside.empty() ? split : Body{with_body(*around, replace_at(around->body, inside, split))};
+  // X and its outer part: the spatial loops first, the partial results summed in order innermost.
+  std::vector<StmtPtr> loops = spatial;
+  loops.push_back(make_loop(LoopKind::L, blocks, loop->var, {}));
+  std::vector<ExprPtr> tests;
+  for (const ExprPtr& condition : parts.conditions) {
+    if (!uses_var(*condition, loop->var)) tests.push_back(condition);
+  }
+  const ExprPtr self = make_read(name, equation->subscripts);
+  const Body finish = build_band(loops, tests, Body{make_equation(name, equation->subscripts, combine(update.op, self, cell), equation->pos)});
+
+  Body all = start;
+  all.insert(all.end(), main.begin(), main.end());
+  all.insert(all.end(), finish.begin(), finish.end());
+  Step step;
+  step.after = with_replaced(program, parts.place, all);
+  step.after.set_tensor(partial);
+  step.exactness = class_of_reduction(update.op, tensor.dtype);
+  step.same_instances = false;
+  step.proved = conditions_up_to(4);
+  step.created = {partial.name, inner_var};
+  return step;
+}
+
+}  // namespace
+
+const Strategy strategy_reduction_factorization{
+    "reduction_factorization", Level::op, Direction::parallelism, Exactness::reassociates,
+    "the outer part of a reduction loop becomes an axis of partial results, combined after",
+    {{"loop", ArgType::loop, "the reduction loop", {}, ""},
+     {"equation", ArgType::equation, "the self-update; - takes the first below the loop", {}, "-"},
+     {"factor", ArgType::integer, "iterations of the loop in one partial result", {}, ""},
+     {"place", ArgType::loop, "the loop after which the results are combined; - is the reduction loop", {}, "-"}},
+    list_sites, apply};
+
+}  // namespace cairn
