@@ -151,37 +151,13 @@ DependenceCounters dependence_counters() {
 }
 
 void set_dependence_mode(DependenceMode mode) { current_mode.store(mode, std::memory_order_relaxed); }
+DependenceMode dependence_mode() { return current_mode.load(std::memory_order_relaxed); }
 
 std::optional<UpdateOp> update_of(const Access& access) {
   if (access.stmt == nullptr || !access.stmt->is_equation()) return std::nullopt;
   if (!access.is_self && !(access.is_write && reads_tensor(*access.stmt->rhs, access.tensor))) return std::nullopt;
   const auto update = match_self_update(*access.stmt);
   return update ? std::optional(update->op) : std::nullopt;
-}
-
-std::vector<Dependence> carried_dependences(const Program& program, const StmtPath& loop) {
-  std::vector<Access> accesses = collect_accesses(program, loop);
-  std::vector<Dependence> out;
-  if (accesses.empty()) return out;
-  const std::size_t depth = enclosing_loops(program, loop);
-  PairFinder finder(accesses);
-  for (const PairFinder::Pair& pair : finder.pairs()) {
-    const Access& a = accesses[pair.first];
-    const Access& b = accesses[pair.second];
-    if (a.loops.size() <= depth || b.loops.size() <= depth) continue;
-    std::vector<PairRelation> relations = equal_prefix(a, b, depth);
-    relations.push_back({a.loops[depth]->var, b.loops[depth]->var, Order::less});
-    const Answer answer = finder.touch(pair, relations);
-    if (answer == Answer::no) continue;
-    Dependence d;
-    d.kind = !a.is_write ? DependenceKind::anti : b.is_write ? DependenceKind::output : DependenceKind::flow;
-    d.source = a;
-    d.sink = b;
-    d.reduction = finder.is_reduction(pair);
-    d.certain = answer == Answer::yes;
-    out.push_back(std::move(d));
-  }
-  return out;
 }
 
 }  // namespace cairn

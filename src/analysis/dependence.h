@@ -36,6 +36,7 @@ DependenceCounters dependence_counters();
 // Forces isl for every query (differential tests), or forbids it.
 enum class DependenceMode : std::uint8_t { automatic, isl_only, fast_only };
 void set_dependence_mode(DependenceMode mode);
+DependenceMode dependence_mode();
 
 enum class DependenceKind : std::uint8_t { flow, anti, output };
 struct Dependence {
@@ -50,7 +51,8 @@ struct Dependence {
 std::optional<UpdateOp> update_of(const Access& access);
 
 // All dependences carried by the loop at `path` (equal outer iterations, earlier to later iteration of it),
-// memory-based; storage in `l` and `s` counts like any other.
+// memory-based; storage in `l` and `s` counts like any other. Memoised by nest (a thread keeps the last few
+// hundred), so that asking again about an unchanged nest of another program costs a copy.
 std::vector<Dependence> carried_dependences(const Program& program, const StmtPath& loop);
 
 // True if every read of the temporary below each statement of `scopes` is covered by an earlier write below the

@@ -120,6 +120,20 @@ TEST(Dependence, OnlyOneOperatorMakesAReduction) {
   EXPECT_TRUE(mixed);
 }
 
+TEST(Dependence, RememberedNestsMoveWithTheirProgram) {
+  const Program p = parse(
+      "in A^{f32}_{8};out C^{f32}_{8};out E^{f32};"
+      "L^{8}_{i=0}[C^{f32}_{i}=A^{f32}_{i};];L^{8}_{i=0}[E^{f32}=E^{f32}+A^{f32}_{i};];");
+  const Set expected{"anti E s1-s1 r", "flow E s1-s1 r", "output E s1-s1 r"};
+  EXPECT_EQ(carried(p, {1}), expected);
+  EXPECT_EQ(carried(p, {1}), expected);
+  Program moved = p;
+  moved.set_body({p.body()[1], p.body()[0]});   // the same nest at another place
+  EXPECT_EQ(carried(moved, {0}), (Set{"anti E s0-s0 r", "flow E s0-s0 r", "output E s0-s0 r"}));
+  for (const Dependence& d : carried_dependences(moved, {0})) EXPECT_EQ(d.sink.path, (StmtPath{0, 0}));
+  EXPECT_EQ(carried(moved, {1}), Set{});
+}
+
 TEST(Dependence, TouchGivesAnExample) {
   const Program p = parse("out D^{f32}_{200};L^{15}_{a=0}L^{13}_{b=0}[D^{f32}_{a*12+b}=1;];");
   const std::vector<Access> accesses = collect_accesses(p);
