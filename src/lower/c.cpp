@@ -23,7 +23,7 @@ bool CEmitter::find_place_is_memory(const std::string& tensor) const {
 
 int CEmitter::lanes_of(const Stmt& loop) const {
   const auto it = plan_.origin.find(&loop);
-  return vector_lanes(program_, target_, it == plan_.origin.end() ? loop : *it->second);
+  return vector_lanes(program_, target_, it == plan_.origin.end() ? loop : *it->second, plan_.max_unroll);
 }
 
 Result<void> CEmitter::elaborate_all(const Body& body) {

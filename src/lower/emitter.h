@@ -109,6 +109,10 @@ class CEmitter {
 
   // value.cpp
   CValue emit_value(const TypedExpr& e);
+  CValue emit_form(const TypedExpr& e);
+  CValue emit_lazily(const TypedExpr& e);
+  CValue gather_lanes(const TypedExpr& e);
+  bool is_undecided(const TypedExpr& e);
   CValue emit_node(const TypedExpr& e);
   CValue emit_read(const TypedExpr& e);
   CValue emit_call(const TypedExpr& e);
@@ -213,7 +217,6 @@ class CEmitter {
   bool vector_failed_ = false;
   bool lazy_ = false;                  // inside an operand that may not be evaluated
   std::map<const Expr*, bool> assumed_;
-  std::vector<std::string> pre_;       // statements a vector expression needs first
   struct LaneDump {
     Dtype dtype = Dtype::f32;
     bool written = false;

@@ -108,6 +108,14 @@ CValue CEmitter::emit_integer(const TypedExpr& e) {
 
 CValue CEmitter::emit_convert(const TypedExpr& e) {
   const TypedExpr& from = *e.args[0];
+  // A stored integer goes to a float without a detour over i64 (u64 counts as i64, so not that one).
+  if (mode_ == LaneMode::vector && from.form == TypedExpr::Form::node && from.op == Op::read && is_integer(from.storage) &&
+      from.storage != Dtype::u64 && (e.type == ComputeType::f32 || e.type == ComputeType::f64)) {
+    const auto ref = element_ref(from.expr->name, from.expr->args, false);
+    if (ref && ref->vec) {
+      return {fmt::format("__builtin_convertvector({}, {})", ref->lvalue, vector_type(e.type)), kAtom, true, 4};
+    }
+  }
   const CValue x = emit_value(from);
   if (e.type == ComputeType::boolean) {
     if (!x.vec) return {fmt::format("{} != 0", x.at(kAdd)), kEqual, false, 4};

@@ -15,6 +15,7 @@ namespace cairn {
 
 namespace {
 constexpr std::int64_t kArrayBytes = 16 << 10;   // larger temporaries go to the workspace
+constexpr std::int64_t kMaxStatements = 20000;   // of C, after unrolling
 constexpr std::int64_t kMaxRegisters = 256;      // named variables one tensor may become
 
 // A mention of a tensor with the loops around it.
@@ -63,7 +64,7 @@ const Stmt* binder(const PlacedEquation& eq, const std::string& var) {
 
 // Lanes of registers (0: scalars) if every mention is at constants after unrolling, a lane apart; else nullopt.
 std::optional<int> register_lanes(const Program& program, const Target& target, const std::vector<Mention>& mentions,
-                                  const Place& place) {
+                                  const Place& place, std::int64_t max_unroll) {
   int lanes = 0;
   std::vector<AffineTerms> parts;  // without the lane variable
   for (const Mention& m : mentions) {
@@ -82,10 +83,10 @@ std::optional<int> register_lanes(const Program& program, const Target& target, 
       const Stmt* loop = binder(*m.at, var);
       if (loop == nullptr) return std::nullopt;
       if (loop->kind == LoopKind::V && coef == 1) {
-        const int width = vector_lanes(program, target, *loop);
+        const int width = vector_lanes(program, target, *loop, max_unroll);
         if (width == 0 || (lanes != 0 && lanes != width)) return std::nullopt;
         lanes = width;
-      } else if (is_unrolled_whole(*loop)) {
+      } else if (is_unrolled_whole(*loop, max_unroll)) {
         rest.terms[var] = coef;
       } else {
         return std::nullopt;
@@ -104,14 +105,26 @@ std::optional<int> register_lanes(const Program& program, const Target& target, 
   return lanes;
 }
 
+// Statements that the program becomes when U loops up to max_unroll are written out.
+std::int64_t count_statements(const Body& body, std::int64_t max_unroll) {
+  std::int64_t total = 0;
+  for (const StmtPtr& s : body) {
+    std::int64_t inside = s->is_equation() ? 1 : count_statements(s->body, max_unroll);
+    if (s->is_loop() && s->kind == LoopKind::U) inside *= std::min(s->extent, max_unroll);
+    if (s->is_loop() && s->kind == LoopKind::V) inside *= std::clamp<std::int64_t>(s->extent / 16, 1, 8);
+    total = std::min<std::int64_t>(total + inside, INT32_MAX);
+  }
+  return total;
+}
+
 std::int64_t aligned(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 }  // namespace
 
-bool is_unrolled_whole(const Stmt& loop) {
-  return loop.kind == LoopKind::U && (loop.mark.type != LoopMark::Type::count || loop.mark.count >= loop.extent);
+bool is_unrolled_whole(const Stmt& loop, std::int64_t max_unroll) {
+  return loop.kind == LoopKind::U && loop.extent <= max_unroll && (loop.mark.type != LoopMark::Type::count || loop.mark.count >= loop.extent);
 }
 
-int vector_lanes(const Program& program, const Target& target, const Stmt& loop) {
+int vector_lanes(const Program& program, const Target& target, const Stmt& loop, std::int64_t max_unroll) {
   std::int64_t element = 4;
   bool plain = false;
   const std::function<void(const Body&)> look = [&](const Body& body) {
@@ -125,7 +138,7 @@ int vector_lanes(const Program& program, const Target& target, const Stmt& loop)
         const ComputeType type = compute_type(t->dtype);
         if (type == ComputeType::f64 || type == ComputeType::i64) element = 8;
       } else {
-        if (s->is_loop() && !is_unrolled_whole(*s)) plain = true;
+        if (s->is_loop() && !is_unrolled_whole(*s, max_unroll)) plain = true;
         look(s->body);
       }
     }
@@ -194,7 +207,7 @@ void plan_places(const Program& program, const Target& target, const std::vector
     }
     place.elements = stride;
     const std::int64_t bytes = stride * c_bytes(tensor.dtype);
-    const auto lanes = local ? register_lanes(program, target, found->second, place) : std::nullopt;
+    const auto lanes = local ? register_lanes(program, target, found->second, place, plan->max_unroll) : std::nullopt;
     if (lanes) {
       place.kind = Place::Kind::registers;
       place.lanes = *lanes;
@@ -214,6 +227,10 @@ void plan_places(const Program& program, const Target& target, const std::vector
 
 Result<LowerPlan> make_plan(const Program& program, const Target& target) {
   LowerPlan plan;
+  while (plan.max_unroll > 1 && count_statements(program.body(), plan.max_unroll) > kMaxStatements) plan.max_unroll /= 2;
+  if (plan.max_unroll < 64) {
+    plan.notes.push_back(fmt::format("U loops longer than {} stay loops: the program would become too long", plan.max_unroll));
+  }
   CAIRN_TRY(const auto shapes, infer_shapes(program));
   for (const Tensor& t : program.tensors()) {
     const auto found = shapes.find(t.name);

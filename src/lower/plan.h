@@ -52,6 +52,7 @@ struct LowerPlan {
   std::map<std::string, ExprPtr> entry_starts;  // whole tensors set to the neutral element on entry
   std::map<StmtPath, ParallelPlan> parallel;    // outermost P loops
   std::map<const Stmt*, const Stmt*> origin;    // V loops of `starts` -> the loop whose lanes they use
+  std::int64_t max_unroll = 64;                 // U loops up to this extent become straight code
   std::int64_t workspace_bytes = 0;
   std::vector<std::string> notes;
 };
@@ -65,9 +66,9 @@ void plan_places(const Program& program, const Target& target, const std::vector
                  LowerPlan* plan);
 
 // Is the loop fully unrolled by us (kind U, and the factor divides into the whole extent)?
-bool is_unrolled_whole(const Stmt& loop);
+bool is_unrolled_whole(const Stmt& loop, std::int64_t max_unroll);
 // Lanes a vector register has for what a V loop's body computes; 0 if the body must be a plain loop.
-int vector_lanes(const Program& program, const Target& target, const Stmt& loop);
+int vector_lanes(const Program& program, const Target& target, const Stmt& loop, std::int64_t max_unroll);
 // A C identifier for a name of the program.
 std::string c_name(std::string_view name);
 // Neutral element's C literal for a dtype's storage.

@@ -124,7 +124,7 @@ void CEmitter::emit_serial(const Stmt& loop) {
 }
 
 void CEmitter::emit_unrolled(const Stmt& loop) {
-  if (is_unrolled_whole(loop)) {
+  if (is_unrolled_whole(loop, plan_.max_unroll)) {
     for (std::int64_t i = 0; i < loop.extent; ++i) {
       bind(loop.var, "", i, false, {i, i});
       emit_body(loop.body);
@@ -132,7 +132,8 @@ void CEmitter::emit_unrolled(const Stmt& loop) {
     }
     return;
   }
-  const std::int64_t factor = loop.mark.type == LoopMark::Type::count ? std::max<std::int64_t>(loop.mark.count, 1) : 1;
+  const std::int64_t asked = loop.mark.type == LoopMark::Type::count ? loop.mark.count : 8;
+  const std::int64_t factor = std::clamp<std::int64_t>(asked, 1, plan_.max_unroll);
   const std::int64_t whole = loop.extent / factor * factor;
   const std::string var = c_name(loop.var);
   if (whole > 0) {

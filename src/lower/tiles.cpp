@@ -33,7 +33,7 @@ void scan_reads(const Expr& root, const Stmt* equation, const std::vector<const 
   });
 }
 
-void scan_body(const Body& body, std::vector<const Stmt*>& inner, Scan* scan) {
+void scan_body(const Body& body, std::int64_t max_unroll, std::vector<const Stmt*>& inner, Scan* scan) {
   for (const StmtPtr& s : body) {
     if (s->is_equation()) {
       scan->mentions[s->tensor].push_back({s.get(), &s->subscripts, true, inner});
@@ -44,11 +44,11 @@ void scan_body(const Body& body, std::vector<const Stmt*>& inner, Scan* scan) {
     if (s->is_test()) {
       scan->tests = true;
       scan_reads(*s->cond, nullptr, inner, scan);
-    } else if (s->kind != LoopKind::V && !is_unrolled_whole(*s)) {
+    } else if (s->kind != LoopKind::V && !is_unrolled_whole(*s, max_unroll)) {
       scan->simple = false;
     }
     if (s->is_loop()) inner.push_back(s.get());
-    scan_body(s->body, inner, scan);
+    scan_body(s->body, max_unroll, inner, scan);
     if (s->is_loop()) inner.pop_back();
   }
 }
@@ -60,7 +60,7 @@ std::vector<RegisterTile> CEmitter::open_tiles(const Stmt& loop, bool partial, b
   std::vector<RegisterTile> tiles;
   Scan scan;
   std::vector<const Stmt*> inner;
-  scan_body(loop.body, inner, &scan);
+  scan_body(loop.body, plan_.max_unroll, inner, &scan);
   if (!scan.simple || mode_ != LaneMode::scalar) return tiles;
   for (const auto& [name, mentions] : scan.mentions) {
     if (std::none_of(mentions.begin(), mentions.end(), [](const Mention& m) { return m.write; })) continue;

@@ -41,6 +41,53 @@ CValue CEmitter::as_mask(const CValue& value, int bytes) {
 }
 
 CValue CEmitter::emit_value(const TypedExpr& e) {
+  if (mode_ != LaneMode::vector || vector_failed_) return emit_form(e);
+  const std::size_t before = out_.size();
+  CValue value = emit_form(e);
+  if (!vector_failed_) return value;
+  // What lanes cannot do at once is done one lane after the other, in front of the statement; unless the
+  // program would not evaluate it, or a version for each case of its condition is better.
+  if (e.type == ComputeType::boolean || (lazy_ && !is_total(e)) || is_undecided(e)) return value;
+  out_.resize(before);
+  vector_failed_ = false;
+  return gather_lanes(e);
+}
+
+bool CEmitter::is_undecided(const TypedExpr& e) {
+  for (const Expr* cond : undecided_selections(e)) {
+    const TypedPtr typed = typed_condition(*cond, Dtype::f32);
+    if (!all_lanes(*typed, true).empty() && !all_lanes(*typed, false).empty()) return true;
+  }
+  return false;
+}
+
+CValue CEmitter::gather_lanes(const TypedExpr& e) {
+  const std::string name = fresh_name("t");
+  const std::size_t before = out_.size();
+  const auto dumps = std::move(lane_dumps_);
+  lane_dumps_.clear();
+  const auto assumed = std::move(assumed_);
+  assumed_.clear();
+  const std::string lane = std::move(lane_var_);
+  lane_var_ = fresh_name("lane");
+  atom_ranges_[lane_var_] = {0, lanes_ - 1};
+  mode_ = LaneMode::lane;
+  const CValue value = emit_value(e);
+  mode_ = LaneMode::vector;
+  line(fmt::format("{} {}[{}] __attribute__((aligned(64)));", compute_c_type(e.type), name, lanes_));
+  line(fmt::format("for (int64_t {0} = 0; {0} < {1}; ++{0}) {2}[{0}] = {3};", lane_var_, lanes_, name, value.text));
+  lane_var_ = lane;
+  assumed_ = assumed;
+  const bool registers = !lane_dumps_.empty();
+  lane_dumps_ = dumps;
+  if (registers) {
+    out_.resize(before);
+    return fail_vector();
+  }
+  return {fmt::format("*(const {}_u *){}", vector_type(e.type), name), kUnary, true, 8};
+}
+
+CValue CEmitter::emit_form(const TypedExpr& e) {
   switch (e.form) {
     case TypedExpr::Form::convert: return emit_convert(e);
     case TypedExpr::Form::round: return emit_round(e);
@@ -144,7 +191,7 @@ CValue CEmitter::emit_logic(const TypedExpr& e) {
   }
   const bool conjunction = e.op == Op::logical_and;
   const CValue a = emit_value(*e.args[0]);
-  const CValue b = emit_value(*e.args[1]);
+  const CValue b = emit_lazily(*e.args[1]);
   if (a.vec || b.vec) {
     if (!is_total(*e.args[1])) return fail_vector();
     const int bytes = a.vec ? a.mask_bytes : b.mask_bytes;
@@ -190,8 +237,8 @@ CValue CEmitter::emit_select(const TypedExpr& e) {
   const auto assumed = assumed_.find(e.args[0]->expr);
   if (assumed != assumed_.end()) return emit_value(*e.args[assumed->second ? 1 : 2]);
   const CValue c = emit_value(*e.args[0]);
-  const CValue a = emit_value(*e.args[1]);
-  const CValue b = emit_value(*e.args[2]);
+  const CValue a = emit_lazily(*e.args[1]);
+  const CValue b = emit_lazily(*e.args[2]);
   if (!c.vec && !a.vec && !b.vec) {
     return {fmt::format("{} ? {} : {}", c.at(kOr), a.at(kOr), b.at(kOr)), kCond, false, 4};
   }
@@ -216,6 +263,14 @@ CValue CEmitter::emit_select(const TypedExpr& e) {
   need(fmt::format("lanes select {} {}", lanes_, stem));
   return {fmt::format("cairn_select_v{}{}({}, {}, {})", lanes_, stem, as_mask(c, bytes).text, broadcast(a, e.type).text,
                       broadcast(b, e.type).text), kAtom, true, 4};
+}
+
+CValue CEmitter::emit_lazily(const TypedExpr& e) {
+  const bool saved = lazy_;
+  lazy_ = true;
+  CValue value = emit_value(e);
+  lazy_ = saved;
+  return value;
 }
 
 // May the expression be evaluated where the program would not: no access out of bounds, no division by zero?

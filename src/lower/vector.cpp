@@ -54,7 +54,9 @@ bool CEmitter::mentions_tensor(const Body& body, const std::string& tensor) cons
 
 void CEmitter::emit_vector_test(const Stmt& test) {
   vector_failed_ = false;
+  const std::size_t before = out_.size();
   const CValue c = emit_value(*typed(test));
+  if (vector_failed_ || c.vec) out_.resize(before);
   if (!vector_failed_ && !c.vec) {
     open(fmt::format("if ({}) {{", c.text));
     emit_body(test.body);
@@ -77,6 +79,7 @@ void CEmitter::emit_vector_test(const Stmt& test) {
 void CEmitter::emit_vector_equation(const Stmt& equation) {
   const Dtype dtype = program_.find(equation.tensor)->dtype;
   vector_failed_ = false;
+  const std::size_t before = out_.size();
   const CValue value = emit_value(*typed(equation));
   const auto ref = element_ref(equation.tensor, equation.subscripts, true);
   if (!vector_failed_ && ref && ref->vec) {
@@ -86,6 +89,7 @@ void CEmitter::emit_vector_equation(const Stmt& equation) {
       return;
     }
   }
+  out_.resize(before);
   // A selection whose condition is the same in all lanes of most vectors: one version for each case.
   for (const Expr* cond : undecided_selections(*typed(equation))) {
     const TypedPtr condition = typed_condition(*cond, dtype);

@@ -93,7 +93,8 @@ std::vector<std::string> exact_flags(const Target& target, const std::string& le
   return flags;
 }
 
-Batch load_all() {
+// With the shared test programs too, or only those of this folder.
+Batch load_all(bool shared) {
   Batch batch;
   Target narrow = described_target();
   narrow.vector_bytes = {16, 32};
@@ -105,18 +106,19 @@ Batch load_all() {
     batch.add(name, *text, seed++, described_target());
     if (seed % 2 == 0) batch.add(name + " narrow", *text, seed, narrow);
   }
+  if (!shared) return batch;
   for (const LeirFile& file : load_leir_files("ok")) batch.add(file.name, file.text, seed++, described_target());
   return batch;
 }
 
 TEST(LowerDifferential, optimised) {
-  const Batch batch = load_all();
+  const Batch batch = load_all(true);
   ASSERT_GE(batch.cases.size(), 20u);
   batch.check(exact_flags(described_target(), "-O3"));
 }
 
 TEST(LowerDifferential, sanitized) {
-  const Batch batch = load_all();
+  const Batch batch = load_all(false);
   std::vector<std::string> flags = exact_flags(described_target(), "-O0");
   for (const char* f : {"-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"}) flags.push_back(f);
   batch.check(flags);
