@@ -72,7 +72,7 @@ int rank_of(const std::string& name) { return name == "select" ? 0 : name == "ma
 }  // namespace
 
 std::string c_vector_types(const std::set<std::string>& vector_types) {
-  std::string out;
+  std::string out = vector_types.empty() ? "" : "#pragma GCC diagnostic ignored \"-Wpsabi\"\n";
   for (const std::string& row : vector_types) {
     const auto w = words(row);  // name, C type, lanes, bytes of an element
     const int bytes = std::stoi(w[2]) * std::stoi(w[3]);

@@ -1,7 +1,9 @@
 #include "lower/run_c.h"
 
+#include <array>
 #include <cmath>
 #include <cstring>
+#include <set>
 
 #include <fmt/core.h>
 
@@ -111,6 +113,39 @@ Value decode_value(Dtype dtype, const Shape& shape, const std::string& bytes) {
   return value;
 }
 
+namespace {
+// Kernels as few translation units: definitions that several of them bring along are kept once.
+class Unit {
+ public:
+  void add(const std::string& code) {
+    std::size_t at = 0;
+    while (at < code.size()) {
+      const std::size_t end = end_of_definition(code, at);
+      const std::string chunk = code.substr(at, end - at);
+      if (seen_.insert(chunk).second) text_ += chunk;
+      at = end;
+    }
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  // Lines up to one where all braces are closed and nothing is continued.
+  static std::size_t end_of_definition(const std::string& code, std::size_t at) {
+    int depth = 0;
+    while (at < code.size()) {
+      const std::size_t end = std::min(code.find('\n', at), code.size() - 1) + 1;
+      for (std::size_t i = at; i < end; ++i) depth += code[i] == '{' ? 1 : code[i] == '}' ? -1 : 0;
+      const bool continued = end >= 2 && code[end - 2] == '\\';
+      at = end;
+      if (depth == 0 && !continued) break;
+    }
+    return at;
+  }
+  std::set<std::string> seen_;
+  std::string text_;
+};
+}  // namespace
+
 Result<std::vector<Outcome>> run_cases(const std::vector<Case>& cases, const std::vector<std::string>& flags) {
   CAIRN_TRY(const ScratchDir scratch, ScratchDir::create("cairn-lower"));
   const std::string directory = scratch.path();
@@ -118,11 +153,11 @@ Result<std::vector<Outcome>> run_cases(const std::vector<Case>& cases, const std
   ProcessSpec compile;
   compile.argv = {"cc"};
   compile.argv.insert(compile.argv.end(), flags.begin(), flags.end());
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    const CSource& s = cases[i].source;
-    const std::string file = fmt::format("{}/k{}.c", directory, i);
-    CAIRN_CHECKED(write_file_atomic(file, s.code));
-    compile.argv.push_back(file);
+  std::array<Unit, 2> units;
+  for (const Case& c : cases) {
+    const CSource& s = c.source;
+    // The math library brings functions that other kernels define for themselves.
+    units[s.code.find("CAIRN_MATH_F32") == std::string::npos ? 0 : 1].add(s.code);
     declarations += fmt::format("int {}(void *const *, void *);\n", s.entry);
     table += fmt::format("  {{{}, {}, {{", s.entry, s.workspace_bytes);
     for (const CParam& p : s.params) {
@@ -130,8 +165,8 @@ Result<std::vector<Outcome>> run_cases(const std::vector<Case>& cases, const std
       if (p.role == Role::out) {
         input.append(static_cast<std::size_t>(p.bytes), '\x7f');
       } else {
-        const auto it = cases[i].inputs.find(p.name);
-        CAIRN_CHECK(it != cases[i].inputs.end());
+        const auto it = c.inputs.find(p.name);
+        CAIRN_CHECK(it != c.inputs.end());
         input += encode_value(it->second);
       }
     }
@@ -165,6 +200,11 @@ int main(int argc, char **argv) {
   return fclose(out) != 0;
 }
 )";
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    const std::string file = fmt::format("{}/k{}.c", directory, i);
+    CAIRN_CHECKED(write_file_atomic(file, units[i].text()));
+    compile.argv.push_back(file);
+  }
   CAIRN_CHECKED(write_file_atomic(directory + "/main.c", driver));
   CAIRN_CHECKED(write_file_atomic(directory + "/in", input));
   for (const char* more : {"/main.c", "-o", "/run", "-lm"}) compile.argv.push_back(more[0] == '/' ? directory + more : more);
