@@ -44,8 +44,11 @@ class Tolerance {
 // Notes a naive run's result (f64 or i64 values) in `own` and `skip`.
 void note_naive_run(OutputReference& reference, const unsigned char* wide);
 
-// Empty if the candidate (bytes in C's layout) is within the budget, else what is wrong and where.
-std::string compare_candidate(const OutputReference& reference, const unsigned char* candidate, ErrorReport* report);
+// Empty if the candidate (bytes in C's layout) is within the budget, else what is wrong and where. whole_rows:
+// also the root mean square of every long row's errors, three times own's; for inputs without structure, whose
+// errors are independent.
+std::string compare_candidate(const OutputReference& reference, const unsigned char* candidate, bool whole_rows,
+                              ErrorReport* report);
 
 // Where the reference reacts when one input element changes, and by how much.
 struct Reaction {

@@ -84,7 +84,7 @@ std::string Judge::compare_set(std::size_t index, const std::vector<std::string>
     if (!p.is_output()) continue;
     const std::string wrong = perturbed
         ? compare_reaction(outputs[k], set.reactions[k], first->data() + offset, file->data() + offset)
-        : compare_candidate(outputs[k], file->data() + offset, report);
+        : compare_candidate(outputs[k], file->data() + offset, set.name == family_name(Family::normal), report);
     if (!wrong.empty()) return fmt::format("{} (inputs: {})", wrong, set.name);
     offset += static_cast<std::size_t>(p.bytes);
     ++k;
