@@ -198,11 +198,18 @@ Result<Program> Parser::parse_whole() {
   Program program;
   for (Tensor& tensor : tensors_) program.set_tensor(std::move(tensor));
   program.set_body(std::move(body));
-  for (Conflict& conflict : conflicts_) program.add_conflict(std::move(conflict));
+  const bool bare = options_.reading == Reading::automatic && !declared_any_;
+  const bool steptp = bare || options_.reading == Reading::steptp;
+  for (Conflict& conflict : conflicts_) {
+    if (steptp) {   // Step-TP allocates a temporary as its first equation says
+      program.add_note(conflict.message + ": read as before");
+    } else {
+      program.add_conflict(std::move(conflict));
+    }
+  }
   for (std::string& note : notes_) program.add_note(std::move(note));
   program.set_source(std::make_shared<const SourceText>(SourceText{options_.file, std::string(text_)}));
-  const bool bare = options_.reading == Reading::automatic && !declared_any_;
-  if (bare || options_.reading == Reading::steptp) read_steptp_promises(program);
+  if (steptp) read_steptp_promises(program);
   return program;
 }
 

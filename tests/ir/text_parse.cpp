@@ -108,9 +108,17 @@ TEST(TextParse, KnownTensorsIgnoreSuperscripts) {
 }
 
 TEST(TextParse, TemporaryOfTwoDtypesIsAConflict) {
-  const Program program = parse("L^{4}_{i=0}[D^{f32,g}_{i}=1;];\nL^{4}_{i=0}[E^{f32,g}_{i}=D^{f64,l}_{i};];");
+  const char* text = "L^{4}_{i=0}[D^{f32,g}_{i}=1;];\nL^{4}_{i=0}[E^{f32,g}_{i}=D^{f64,l}_{i};];";
+  ParseOptions options;
+  options.reading = Reading::leir;
+  const Program program = parse(text, options);
   ASSERT_EQ(program.conflicts().size(), 1u);
   EXPECT_EQ(locate(program, program.conflicts()[0].pos).line, 2u);
+  // Step-TP's reading takes what its first equation says.
+  const Program bare = parse(text);
+  EXPECT_TRUE(bare.conflicts().empty());
+  ASSERT_EQ(bare.notes().size(), 1u);
+  EXPECT_EQ(bare.find("D")->dtype, Dtype::f32);
 }
 
 TEST(TextParse, ShortFormReadsBack) {
