@@ -23,7 +23,7 @@ class Scan {
  public:
   explicit Scan(const Program& program) {
     for (const Tensor& t : program.tensors()) {
-      if (t.role == Role::tmp && t.scope == Scope::l && is_integer(t.dtype)) candidates.emplace(t.name, Site{});
+      if (t.role == Role::tmp && is_integer(t.dtype)) candidates.emplace(t.name, Site{});
     }
     if (!candidates.empty()) walk(program.body());
   }

@@ -1,6 +1,7 @@
 #include "analysis/flow_cover.h"
 
 #include <algorithm>
+#include <map>
 
 #include "analysis/flow_system.h"
 
@@ -11,11 +12,19 @@ constexpr std::size_t kMaxUnion = 8;
 
 // A region's constraints as rows over the read's iterations; false where a subscript of the read is a gather.
 bool region_rows(const Region& region, AccessSystem& read, std::vector<AffineRow>* rows) {
+  std::map<std::string, AffineRow, std::less<>> atoms;
+  for (const auto& [name, expr] : region.atoms) {
+    const auto row = read.row(*expr);
+    if (!row) return false;
+    atoms.emplace(name, *row);
+  }
   for (const RegionConstraint& c : region.constraints) {
     AffineRow row = constant_row(c.form.constant);
     for (const auto& [name, coef] : c.form.terms) {
+      const auto atom = atoms.find(name);
       const int v = read.variable(name);
-      const auto sum = v < 0 ? std::nullopt : combine_rows(row, 1, variable_row(v), coef);
+      if (v < 0 && atom == atoms.end()) return false;
+      const auto sum = combine_rows(row, 1, v >= 0 ? variable_row(v) : atom->second, coef);
       if (!sum) return false;
       row = *sum;
     }
@@ -49,13 +58,15 @@ Answer covered_by_regions(const Program& program, const CoverQuestion& question)
   if (question.extra) iterations.assume(*question.extra, question.extra_holds);
   if (proved_empty(iterations.system(), false)) return Answer::yes;
   std::vector<std::vector<AffineRow>> parts;
+  std::vector<Region> kept;   // the system remembers addresses of their expressions
   for (const Access* write : question.writes) {
     const Shared shared = shared_loops(program, *write, read);
     for (const RegionContext& context : contexts_of(shared, question.equal_loops)) {
-      const auto region = written_region(*write, context);
+      auto region = written_region(*write, context);
       if (!region) continue;
+      kept.push_back(*std::move(region));
       std::vector<AffineRow> rows;
-      if (!region_rows(*region, iterations, &rows)) continue;
+      if (!region_rows(kept.back(), iterations, &rows)) continue;
       std::vector<AffineRow> open;   // constraints that the read may break
       bool disjoint = false;
       for (AffineRow& row : rows) {

@@ -79,7 +79,7 @@ class RegionBuilder {
     std::vector<ExprPtr> subscripts = write_.subscripts;
     if (!split_digits(&subscripts)) return std::nullopt;
     for (const ExprPtr& sub : subscripts) {
-      auto form = linear_form(*simplify_index(sub, ranges_));
+      auto form = linear_form(*name_atoms(simplify_index(sub, ranges_)));
       if (!form || !relate(&*form)) return std::nullopt;
       forms_.push_back(*std::move(form));
     }
@@ -97,6 +97,28 @@ class RegionBuilder {
     if (shifted_.empty()) return true;
     return substitute(form, shifted_,
                       step_ == RegionContext::Step::previous ? var_form(shifted_, -1) : var_form(shifted_ + "'"));
+  }
+
+  // // and % of variables that both share at equal values are values of their own.
+  ExprPtr name_atoms(const ExprPtr& root) {
+    if (root->op == Op::floor_div || root->op == Op::mod) {
+      bool shared = true;
+      visit_expr(*root, [&](const Expr& e) {
+        if (e.op == Op::read) shared = false;
+        if (e.op == Op::loop_var) shared &= free_.find(e.name) == free_.end() && e.name != shifted_ && extents_.count(e.name) > 0;
+        return shared;
+      });
+      if (!shared) return root;
+      for (const auto& [name, expr] : region_.atoms) {
+        if (same_expr(expr, root)) return make_var(name);
+      }
+      region_.atoms.emplace_back("@" + std::to_string(region_.atoms.size()), root);
+      return make_var(region_.atoms.back().first);
+    }
+    if (root->op == Op::read || root->args.empty() || root->op == Op::cast) return root;
+    std::vector<ExprPtr> args;
+    for (const ExprPtr& arg : root->args) args.push_back(name_atoms(arg));
+    return make_expr(root->op, std::move(args), root->pos);
   }
 
   // e//m and e%m over a free e that covers [0, n), m | n: independent digits of their own.
@@ -173,8 +195,8 @@ class RegionBuilder {
       return condition(*c.args[0], holds) && condition(*c.args[1], holds);
     }
     if (!is_comparison(c.op)) return false;
-    const auto a = linear_form(*simplify_index(c.args[0], ranges_));
-    const auto b = linear_form(*simplify_index(c.args[1], ranges_));
+    const auto a = linear_form(*name_atoms(simplify_index(c.args[0], ranges_)));
+    const auto b = linear_form(*name_atoms(simplify_index(c.args[1], ranges_)));
     if (!a || !b) return false;
     LinearForm d = *b;
     if (!add_form(&d, *a, -1) || !relate(&d)) return false;   // b - a

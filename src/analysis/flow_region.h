@@ -20,6 +20,7 @@ struct RegionConstraint {
 struct Region {
   const Access* write = nullptr;
   std::vector<RegionConstraint> constraints;
+  std::vector<std::pair<std::string, ExprPtr>> atoms;   // names in forms that stand for // and % of shared variables
 };
 
 // Iterations of the write that count, relative to the read's: the outermost `equal` shared loops at equal
