@@ -6,6 +6,8 @@
 namespace cairn {
 
 namespace {
+constexpr std::int64_t kHuge = std::int64_t{1} << 62;
+
 // name -> form substitution with overflow checks.
 bool add_form(LinearForm* out, const LinearForm& other, std::int64_t scale) {
   std::int64_t t = 0;
@@ -150,8 +152,9 @@ class RegionBuilder {
     }
     std::sort(terms.begin(), terms.end());
     for (const auto& [coef, name] : terms) {
-      if (coef > span + 1) return false;
-      span += coef * free_[name].hi.constant;
+      std::int64_t reach = 0;
+      if (coef > span + 1 || __builtin_mul_overflow(coef, free_[name].hi.constant, &reach)) return false;
+      if (__builtin_add_overflow(span, reach, &span) || span >= kHuge) return false;
     }
     const std::int64_t n = span + 1;
     if (n % m != 0) return false;
@@ -208,14 +211,15 @@ class RegionBuilder {
       op = kOpposite[static_cast<int>(op) - static_cast<int>(Op::lt)];
     }
     if (op == Op::ne) return false;
-    if (op == Op::lt || op == Op::le || op == Op::eq) at_least(d, op == Op::lt);
-    if (op == Op::gt || op == Op::ge || op == Op::eq) at_least(n, op == Op::gt);
-    return true;
+    if ((op == Op::lt || op == Op::le || op == Op::eq) && !at_least(d, op == Op::lt)) return false;
+    return (op != Op::gt && op != Op::ge && op != Op::eq) || at_least(n, op == Op::gt);
   }
-  void at_least(LinearForm form, bool strict) {
+  bool at_least(LinearForm form, bool strict) {
+    if (form.constant < -kHuge) return false;   // beyond what the tests count with
     if (strict) form.constant -= 1;
     const auto lo = least(form, extents_);
     if (!lo || *lo < 0) guards_.push_back(std::move(form));
+    return true;
   }
 
   // Free variables in no subscript: any one value that satisfies the guards will do; the ends are tried.
@@ -257,7 +261,7 @@ class RegionBuilder {
       std::sort(terms.begin(), terms.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
       std::int64_t span = 0;
       for (const auto& [coef, var] : terms) {
-        if (coef > span + 1) return false;
+        if (span >= kHuge || coef > span + 1) return false;
         std::int64_t t = 0;
         if (__builtin_mul_overflow(coef, var->least_span, &t) || __builtin_add_overflow(span, t, &span)) return false;
       }

@@ -19,7 +19,7 @@ bool is_thread_axis(const Stmt& loop) { return !(loop.var.size() == 2 && loop.va
 
 // May iterations of the loop have copies of their own?
 bool privatises(const Stmt& loop, LoopKind kind, Scope scope) {
-  if (scope == Scope::g || kind == LoopKind::V) return false;
+  if (scope == Scope::g || kind == LoopKind::V || kind == LoopKind::M) return false;
   if (kind == LoopKind::B && is_thread_axis(loop)) return scope == Scope::l;
   return true;
 }
@@ -129,7 +129,7 @@ Carried find_carried(const std::vector<const Access*>& accesses, const Stmt& loo
 Error carried_error(const Program& program, const Stmt& loop, LoopKind kind, const std::string& tensor, const Carried& c,
                     const std::string& why) {
   constexpr const char* kKinds[] = {"a flow", "an anti", "an output"};
-  std::string text = fmt::format("loop {} cannot be {}: ", loop.var, kind == LoopKind::P ? "P" : kind == LoopKind::V ? "V" : "B");
+  std::string text = fmt::format("loop {} cannot be {}: ", loop.var, kind == LoopKind::P ? "P" : kind == LoopKind::V ? "V" : kind == LoopKind::M ? "M" : "B");
   SourcePos pos = loop.pos;
   if (c.example) {
     text += fmt::format("it {} {} dependence on {} from {} to {}", c.certain ? "carries" : "may carry",

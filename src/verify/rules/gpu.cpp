@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "analysis/promise.h"
 #include "ir/interval.h"
 #include "ir/self_update.h"
 #include "ir/walk.h"
@@ -117,6 +118,11 @@ void check_axes(VerifyFacts& facts, VerifyReport& report) {
 }
 
 void check_matrix(VerifyFacts& facts, VerifyReport& report) {
+  visit_stmts(facts.program().body(), [&](const Stmt& s, const StmtContext& context) {
+    if (!s.is_loop() || s.kind != LoopKind::M) return;
+    PromiseVerdict v = check_promise(facts.flow(), facts.program(), context.path, LoopKind::M);
+    if (!v.ok) refuse(report, 20, std::move(v.reason));
+  });
   std::vector<const Stmt*> path;
   walk(facts.program().body(), path, [&](const Stmt& s, const std::vector<const Stmt*>& outer) {
     if (s.is_loop() && s.kind == LoopKind::M) {
@@ -211,8 +217,11 @@ void check_limits(VerifyFacts& facts, VerifyReport& report) {
     walk(kernel.body, path, [&](const Stmt& s, const std::vector<const Stmt*>&) { note(s); });
     std::int64_t threads = 1;
     for (const char* axis : {"tx", "ty", "tz"}) threads *= extents.count(axis) > 0 ? std::min<std::int64_t>(extents[axis], 1 << 20) : 1;
-    if (extents.count("wx") > 0) threads = std::max(threads, extents["wx"] * 32);
-    if (extents.count("gx") > 0) threads = std::max(threads, extents["gx"] * 128);
+    const auto times = [&](const char* axis, std::int64_t lanes) {
+      if (extents.count(axis) > 0) threads = std::max(threads, std::min<std::int64_t>(extents[axis], 1 << 20) * lanes);
+    };
+    times("wx", 32);
+    times("gx", 128);
     if (threads > target.max_threads_per_block) {
       refuse(facts, report, 25, kernel.pos, fmt::format("a block of this kernel has {} threads, expected at most {}", threads, target.max_threads_per_block));
     }
@@ -224,14 +233,28 @@ void check_limits(VerifyFacts& facts, VerifyReport& report) {
     std::set<std::string> used;
     mentions(kernel, &used);
     std::int64_t bytes = 0;
+    const auto add = [&bytes](std::int64_t count, std::int64_t each) {
+      if (__builtin_mul_overflow(count, each, &count) || __builtin_add_overflow(bytes, count, &bytes)) bytes = INT64_MAX;
+    };
+    // A reduction over thread axes that the target does not name goes through a word a warp.
+    std::set<std::string> reduced;
+    std::vector<const Stmt*> around;
+    walk({std::make_shared<Stmt>(kernel)}, around, [&](const Stmt& s, const std::vector<const Stmt*>& outer) {
+      if (!s.is_equation() || !match_self_update(s)) return;
+      const bool across = std::any_of(outer.begin(), outer.end(), [&](const Stmt* o) {
+        return is_thread_loop(*o) && o->extent > 1 && std::none_of(s.subscripts.begin(), s.subscripts.end(), [&](const ExprPtr& e) { return uses_var(*e, o->var); });
+      });
+      const Tensor* t = facts.program().find(s.tensor);
+      if (across && t != nullptr && threads > 32 && reduced.insert(s.tensor).second) add((threads + 31) / 32, std::max<std::int64_t>(dtype_bytes(t->dtype), 4));
+    });
     for (const std::string& name : used) {
       const Tensor* t = facts.program().find(name);
       const auto shape = shapes.find(name);
       if (t == nullptr || t->role != Role::tmp || t->scope != Scope::s || shape == shapes.end()) continue;
-      bytes += element_count(shape->second).value_or(0) * dtype_bytes(t->dtype) * (stages.count(name) > 0 ? stages[name] : 1);
+      add(element_count(shape->second).value_or(0), dtype_bytes(t->dtype) * (stages.count(name) > 0 ? stages[name] : 1));
     }
     if (bytes > target.max_shared_bytes) {
-      refuse(facts, report, 25, kernel.pos, fmt::format("s tensors of this kernel take {} bytes, stages counted, expected at most {}", bytes, target.max_shared_bytes));
+      refuse(facts, report, 25, kernel.pos, fmt::format("s tensors of this kernel take {} bytes, stages and scratch counted, expected at most {}", bytes, target.max_shared_bytes));
     }
   });
 }
