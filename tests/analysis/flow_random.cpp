@@ -175,8 +175,15 @@ TEST(FlowRandom, ParallelLoopsMayRunBackwards) {
       const ExprPtr back = make_expr(Op::sub, {make_int(loop.extent - 1), make_var(loop.var)});
       Program after = program;
       after.set_body(replace_at(program.body(), path, Body{with_body(loop, substitute_vars(loop.body, {{loop.var, back}}))}));
+      Program marked = program;
+      Stmt parallel = loop;
+      parallel.kind = LoopKind::P;
+      marked.set_body(replace_at(program.body(), path, Body{std::make_shared<const Stmt>(parallel)}));
+      FlowAnalysis flow(marked);
       bool crosses = false;   // l tensors that leave the loop are refused by the storage rule
-      for (const Tensor& t : program.tensors()) crosses |= t.scope != Scope::g && t.role == Role::tmp;
+      for (const Access& x : flow.accesses()) {
+        crosses |= !x.is_write && marked.find(x.tensor)->scope != Scope::g && flow.stays_inside(x).holds != Answer::yes;
+      }
       if (crosses) continue;
       const Result<ValueMap> result = interpret(after, inputs);
       ASSERT_TRUE(result.ok()) << "loop " << loop.var << ": " << render(result.error());
