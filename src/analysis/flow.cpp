@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/flow_state.h"
+#include "analysis/index_code.h"
 #include "analysis/flow_system.h"
 #include "ir/interval.h"
 
@@ -98,6 +99,7 @@ FlowVerdict FlowAnalysis::bounds(const Access& access, std::size_t dimension) {
   const auto interval = interval_of(sub, ranges);
   if (interval && interval->lo >= 0 && interval->hi < extent && s.mode != FlowMode::concrete_only) return {Answer::yes, {}};
   std::vector<std::int64_t> point;
+  bool exact = false;
   if (s.boxes() || s.isl()) {
     AccessSystem iterations(access);
     const auto row = iterations.subscript(dimension);
@@ -117,12 +119,25 @@ FlowVerdict FlowAnalysis::bounds(const Access& access, std::size_t dimension) {
         if (point.empty() && decide_fast(system, &point) != Feasible::yes) point.clear();
       }
       if (proved) return {Answer::yes, {}};
+      exact = iterations.exact() && !point.empty();
     }
   }
   const auto message = [&](const std::string& detail) {
     return error_at(s.program, sub.pos == kNoPos ? access.pos : sub.pos, Code::verify,
                     fmt::format("subscript {} of {} {}, expected 0 to {}", dimension + 1, access.tensor, detail, extent - 1));
   };
+  if (exact) {
+    std::string at;
+    for (std::size_t i = 0; i < access.loops.size(); ++i) at += fmt::format("{}{}={}", i == 0 ? " at " : ", ", access.loops[i]->var, point[i]);
+    const auto code = IndexCode::compile(sub, [&](const std::string& name) {
+      for (std::size_t i = access.loops.size(); i-- > 0;) {
+        if (access.loops[i]->var == name) return static_cast<int>(i);
+      }
+      return -1;
+    });
+    bool fault = false;
+    if (code) return {Answer::no, message(fmt::format("is {}{}", code->eval(point.data(), &fault), at))};
+  }
   if (s.concretes() && s.concrete().decided) {
     for (const ConcreteProblem& p : s.concrete().problems) {
       if (p.kind != ConcreteProblem::Kind::bounds || p.equation != access.equation || p.tensor != access.tensor) continue;

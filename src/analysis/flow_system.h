@@ -19,6 +19,8 @@ class AccessSystem {
   void assume(const Expr& cond, bool holds) { lowering_.assume(cond, holds, scope_); }
   int variable(std::string_view name) const { return scope_.variable(name); }
   const IntegerSystem& system() const { return lowering_.system; }
+  // Nothing was left out: it describes exactly the iterations.
+  bool exact() const { return lowering_.exact; }
   // Does row >= 0 hold at every iteration?
   bool always_at_least_zero(const AffineRow& row) const;
 
