@@ -55,7 +55,7 @@ class FlowAnalysis {
   FlowVerdict covered(const std::string& tensor);
   StartVerdict start(std::uint32_t equation);
   // Does a read of an `s` or `l` element always see a write of the same kernel and the same iteration of the
-  // outermost P (of the block axes)? Bool: also within one iteration of the loop given (privatisation).
+  // outermost P (of the block axes), or of the same run of statements between P nests?
   FlowVerdict stays_inside(const Access& read);
   // Does every read of the tensor inside `loop` see a write of the same iteration of `loop`?
   FlowVerdict private_to(const std::string& tensor, const Stmt& loop);

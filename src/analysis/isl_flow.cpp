@@ -28,7 +28,7 @@ class Printer {
   std::string expr(const Expr& e) {
     switch (e.op) {
       case Op::int_literal: return e.int_value < 0 ? fmt::format("(0{})", e.int_value) : std::to_string(e.int_value);
-      case Op::loop_var: return fmt::format("{}{}", prefix_, e.name);
+      case Op::loop_var: return fmt::format("{}_{}", prefix_, e.name);
       case Op::neg: return fmt::format("(-{})", expr(*e.args[0]));
       case Op::mul: {
         const int literal = e.args[0]->op == Op::int_literal ? 0 : 1;
@@ -74,13 +74,13 @@ class Printer {
 
 std::string tuple(char prefix, const Access& a) {
   std::string text = "[";
-  for (const Stmt* loop : a.loops) text += fmt::format("{}{}{}", text.size() > 1 ? ", " : "", prefix, loop->var);
+  for (const Stmt* loop : a.loops) text += fmt::format("{}{}_{}", text.size() > 1 ? ", " : "", prefix, loop->var);
   return text + "]";
 }
 
 std::string ranges(char prefix, const Access& a) {
   std::string text = "1 = 1";
-  for (const Stmt* loop : a.loops) text += fmt::format(" and 0 <= {}{} < {}", prefix, loop->var, loop->extent);
+  for (const Stmt* loop : a.loops) text += fmt::format(" and 0 <= {}_{} < {}", prefix, loop->var, loop->extent);
   return text;
 }
 
@@ -161,8 +161,8 @@ Answer covered_by_isl(const Program& program, const CoverQuestion& question, std
     };
     for (std::size_t m = 0; m < shared.loops; ++m) {
       const std::string& v = read.loops[m]->var;
-      if (m >= question.equal_loops) subtract(fmt::format("{} and w{} < r{}", equal, v, v), 0);
-      equal += fmt::format(" and w{} = r{}", v, v);
+      if (m >= question.equal_loops) subtract(fmt::format("{} and w_{} < r_{}", equal, v, v), 0);
+      equal += fmt::format(" and w_{} = r_{}", v, v);
     }
     if (shared.a_first) subtract(equal, shared.tests);
   }
@@ -172,7 +172,7 @@ Answer covered_by_isl(const Program& program, const CoverQuestion& question, std
   if (empty == isl_bool_true) answer = Answer::yes;
   if (empty == isl_bool_false && !inexact) answer = Answer::no;
   if (empty == isl_bool_false && example != nullptr) {
-    isl_point* point = isl_set_sample_point(isl_set_copy(left));
+    isl_point* point = isl_set_sample_point(isl_set_lexmin(isl_set_copy(left)));   // the first in loop order
     if (point != nullptr) keep_point(point, example, read.loops.size());
   }
   isl_set_free(left);
