@@ -61,10 +61,32 @@ bool uses_any(const Expr& expr, const std::vector<std::string>& vars) {
   return std::any_of(expr.args.begin(), expr.args.end(), [&vars](const ExprPtr& a) { return uses_any(*a, vars); });
 }
 
+namespace {
+
+// Decided conditions go; the others keep their form, each side of a comparison simplified: dividing a tail test
+// i*4+a<6 through would hide which split it belongs to.
+ExprPtr simplify_condition(const ExprPtr& expr, const std::vector<LoopRange>& loops) {
+  const ExprPtr whole = simplify_index(expr, loops);
+  if (whole->op == Op::int_literal || expr->args.empty()) return whole;
+  std::vector<ExprPtr> args;
+  for (const ExprPtr& arg : expr->args) {
+    args.push_back(is_comparison(expr->op) ? simplify_index(arg, loops) : simplify_condition(arg, loops));
+  }
+  const bool joins = expr->op == Op::logical_and || expr->op == Op::logical_or;
+  for (std::size_t k = 0; joins && k < 2; ++k) {
+    const bool neutral = expr->op == Op::logical_and ? is_true(*args[k]) : is_false(*args[k]);
+    if (neutral) return args[1 - k];
+  }
+  return rebuild(expr, std::move(args));
+}
+
+}  // namespace
+
 ExprPtr simplify_value(const ExprPtr& expr, const std::vector<LoopRange>& loops,
                        const std::vector<std::string>& vars) {
   if (is_leaf(*expr) || expr->args.empty() || (!vars.empty() && !uses_any(*expr, vars))) return expr;
-  if (is_index_expr(*expr) || is_index_condition(*expr)) return simplify_index(expr, loops);
+  if (is_index_expr(*expr)) return simplify_index(expr, loops);
+  if (is_index_condition(*expr)) return simplify_condition(expr, loops);
   if (expr->op == Op::select) {
     const ExprPtr cond = simplify_value(expr->args[0], loops, vars);
     if (is_true(*cond)) return simplify_value(expr->args[1], loops, vars);

@@ -36,6 +36,23 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
   return out;
 }
 
+// The variable occurs only in sums with constant factors: fusing the split gives the same expressions again. A
+// quotient or remainder may be simplified differently.
+bool has_linear_uses_only(const Body& body, const std::string& var) {
+  bool linear = true;
+  const auto look = [&](const ExprPtr& root) {
+    visit_expr(*root, [&](const Expr& e) {
+      const bool whole = is_index_expr(e) && uses_var(e, var);
+      if (whole) linear &= linear_form(e).has_value();
+      return !whole;
+    });
+    return root;
+  };
+  std::vector<LoopRange> none;
+  rewrite_ranged(body, none, [&](const ExprPtr& e, const std::vector<LoopRange>&) { return look(e); });
+  return linear;
+}
+
 Result<Step> apply(const Program& program, const Target&, const Args& args) {
   CAIRN_TRY(const StmtPath path, find_loop(program.body(), args.get("loop")));
   const StmtPtr loop = shared_at(program.body(), path);
@@ -63,7 +80,7 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) {
   step.proved = conditions_up_to(3);
   step.created = {inner};
   const bool same_kind = loop->kind == LoopKind::L || loop->kind == LoopKind::U;
-  if (!peel && same_kind && loop->mark.type == LoopMark::Type::none) {
+  if (!peel && same_kind && loop->mark.type == LoopMark::Type::none && has_linear_uses_only(loop->body, loop->var)) {
     step.inverse = Action{"loop_fusion", Args{{"loop", loop_address(step.after.body(), path)}}};
   }
   return step;
