@@ -143,6 +143,15 @@ Body simplify_body(const Body& body, std::vector<LoopRange> loops, const std::ve
   });
 }
 
+bool is_simplified(const Body& body, const std::vector<LoopRange>& loops, const std::vector<std::string>& vars) {
+  const Body now = simplify_body(body, loops, vars);
+  if (now.size() != body.size()) return false;
+  for (std::size_t k = 0; k < now.size(); ++k) {
+    if (!same_stmt(*now[k], *body[k])) return false;
+  }
+  return true;
+}
+
 Body substitute_and_simplify(const Body& body, const Substitution& map, std::vector<LoopRange> loops,
                              std::vector<std::string> vars) {
   static const std::vector<std::string> kAll;

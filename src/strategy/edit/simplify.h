@@ -31,6 +31,8 @@ ExprPtr simplify_value(const ExprPtr& expr, const std::vector<LoopRange>& loops,
                        const std::vector<std::string>& vars);
 // The same for statements; `loops` are the loops around the body. Tests that always (never) hold go.
 Body simplify_body(const Body& body, std::vector<LoopRange> loops, const std::vector<std::string>& vars);
+// True if simplifying what mentions `vars` changes nothing: a rewrite and its inverse then meet in one form.
+bool is_simplified(const Body& body, const std::vector<LoopRange>& loops, const std::vector<std::string>& vars);
 // Substitutes loop variables by index expressions and simplifies what mentioned them or `vars`.
 Body substitute_and_simplify(const Body& body, const Substitution& map, std::vector<LoopRange> loops,
                              std::vector<std::string> vars);

@@ -37,9 +37,9 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
 }
 
 // The variable occurs only in sums with constant factors: fusing the split gives the same expressions again. A
-// quotient or remainder may be simplified differently.
-bool has_linear_uses_only(const Body& body, const std::string& var) {
-  bool linear = true;
+// quotient or remainder may be simplified differently, and so may what is not in simplest form now.
+bool comes_back(const Body& body, const std::vector<LoopRange>& loops, const std::string& var) {
+  bool linear = is_simplified(body, loops, {var});
   const auto look = [&](const ExprPtr& root) {
     visit_expr(*root, [&](const Expr& e) {
       const bool whole = is_index_expr(e) && uses_var(e, var);
@@ -79,8 +79,10 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) {
   step.after = with_replaced(program, path, split_loop(loop, factor, inner, peel, ranges_above(program.body(), path)));
   step.proved = conditions_up_to(3);
   step.created = {inner};
+  std::vector<LoopRange> ranges = ranges_above(program.body(), path);
+  ranges.push_back({loop->var, loop->extent});
   const bool same_kind = loop->kind == LoopKind::L || loop->kind == LoopKind::U;
-  if (!peel && same_kind && loop->mark.type == LoopMark::Type::none && has_linear_uses_only(loop->body, loop->var)) {
+  if (!peel && same_kind && loop->mark.type == LoopMark::Type::none && comes_back(loop->body, ranges, loop->var)) {
     step.inverse = Action{"loop_fusion", Args{{"loop", loop_address(step.after.body(), path)}}};
   }
   return step;

@@ -14,7 +14,6 @@
 #include <algorithm>
 
 #include "analysis/access.h"
-#include "analysis/affine.h"
 #include "ir/walk.h"
 #include "strategy/edit/band.h"
 #include "strategy/edit/marks.h"
@@ -30,13 +29,26 @@ bool only_unrolled_below(const Stmt& loop) {
   });
 }
 
+// How an integer expression moves with a variable: its constant step, where the rest does not depend on it.
+std::optional<std::int64_t> step_of(const Expr& e, const std::string& var) {
+  if (!uses_var(e, var)) return 0;
+  if (e.op == Op::loop_var) return 1;
+  if (e.op != Op::add && e.op != Op::sub && e.op != Op::mul) return std::nullopt;
+  const std::optional<std::int64_t> a = step_of(*e.args[0], var), b = step_of(*e.args[1], var);
+  if (!a || !b) return std::nullopt;
+  if (e.op == Op::add) return *a + *b;
+  if (e.op == Op::sub) return *a - *b;
+  if (e.args[1]->op == Op::int_literal) return *a * e.args[1]->int_value;
+  if (e.args[0]->op == Op::int_literal) return *b * e.args[0]->int_value;
+  return std::nullopt;
+}
+
 bool unit_stride_in(const std::vector<ExprPtr>& subscripts, const std::string& var) {
   if (subscripts.empty()) return false;
   for (std::size_t d = 0; d + 1 < subscripts.size(); ++d) {
     if (uses_var(*subscripts[d], var)) return false;
   }
-  const std::optional<LinearForm> form = linear_form(*subscripts.back());
-  return form && form->coefficient(var) == 1;
+  return step_of(*subscripts.back(), var) == 1;
 }
 
 // A read or write with stride 1 in the last subscript and no use of the variable in the others.
