@@ -22,9 +22,7 @@ ExprPtr offset_from(const ExprPtr& subscript, const ExprPtr& origin, const std::
 std::vector<ExprPtr> move_subscripts(const std::vector<ExprPtr>& subscripts, const StageBox& box,
                                      const std::vector<LoopRange>& loops) {
   std::vector<ExprPtr> out;
-  for (std::size_t d = 0; d < subscripts.size(); ++d) {
-    if (box.dims[d].extent > 1) out.push_back(offset_from(subscripts[d], box.dims[d].origin, loops));
-  }
+  for (const std::size_t d : box.order) out.push_back(offset_from(subscripts[d], box.dims[d].origin, loops));
   return out;
 }
 
@@ -103,6 +101,7 @@ std::optional<StageBox> box_of(const Program& program, const StagePlace& place, 
     if (!at) return std::nullopt;
     box.below.push_back(at->lo < 0);
     box.above.push_back(at->hi + dim.extent > shape[d]);
+    if (dim.extent > 1) box.order.push_back(d);
     if (__builtin_mul_overflow(box.elements, dim.extent, &box.elements)) return std::nullopt;
   }
   return box;

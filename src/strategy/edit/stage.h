@@ -26,6 +26,7 @@ struct StageBox {
   std::vector<bool> below, above;  // elements under 0 or past the shape are possible in this dimension
   bool exact = false;
   std::int64_t elements = 1;
+  std::vector<std::size_t> order;  // the buffer's dimensions: those of extent > 1, in the tensor's order unless permuted
 };
 
 Result<StagePlace> find_place(const Program& program, const std::string& address);

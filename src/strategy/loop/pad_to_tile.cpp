@@ -4,7 +4,8 @@
 //
 // Staged operands are filled with 0 outside their tensor and only the last store is guarded (cache_read_write), so
 // the instances that a test kept out either touch cells that nothing reads, or add 0. Every conjunct for which
-// this is proved goes; the store keeps its test.
+// this is proved goes (only those on `loop`, if it is given: the bound of a serial loop costs nothing and saves its
+// iterations); the store keeps its test.
 //
 // Legal when
 // (1) the equation is a self-update of a temporary, alone under tests on loop variables,
@@ -67,9 +68,13 @@ class Padding {
 
   // May the conjunct go?
   bool is_padding(const ExprPtr& conjunct) { return touches_nothing_read(conjunct) || adds_zero(conjunct); }
-  // Without any test, every access of the equation stays inside its tensor (by intervals; conditions inside the right
-  // side are not used).
-  bool stays_inside() {
+  // Without the conjunct, every subscript that moves with its innermost loop stays inside its tensor (by intervals;
+  // conditions inside the right side are not used).
+  bool stays_inside(const ExprPtr& conjunct) {
+    std::string var;
+    for (const Stmt* loop : write_->loops) {
+      if (uses_var(*conjunct, loop->var)) var = loop->var;
+    }
     for (const Access& access : flow_.accesses()) {
       if (access.path != equation_) continue;
       const auto shape = flow_.shapes().find(access.tensor);
@@ -77,6 +82,7 @@ class Padding {
       VarRanges ranges;
       for (const Stmt* loop : access.loops) ranges[loop->var] = {0, loop->extent - 1};
       for (std::size_t d = 0; d < access.subscripts.size(); ++d) {
+        if (!uses_var(*access.subscripts[d], var)) continue;
         const std::optional<Interval> range = interval_of(*access.subscripts[d], ranges);
         if (!range || range->lo < 0 || range->hi >= shape->second[d]) return false;
       }
@@ -191,23 +197,31 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) {
                                                     args.get("equation")));
   }
   Padding padding(program, equation);
-  if (!padding.stays_inside()) {
-    return refuse(program, stmt.pos, 3, fmt::format("without its tests {} leaves a tensor; stage every operand that ends with the tile",
-                                                    args.get("equation")));
-  }
   const std::vector<StmtPath> tests = tests_of(program.body(), equation);
   Body body = program.body();
-  std::size_t removed = 0;
+  std::string var;
+  if (args.get("loop") != "-") {
+    CAIRN_TRY(const StmtPath loop, find_loop(program.body(), args.get("loop")));
+    var = stmt_at(program.body(), loop)->var;
+  }
+  std::size_t removed = 0, leaving = 0;
   // Innermost first: a test that goes moves only what stands below it.
   for (auto path = tests.rbegin(); path != tests.rend(); ++path) {
     const Stmt& test = *stmt_at(program.body(), *path);
     std::vector<ExprPtr> kept;
     for (const ExprPtr& conjunct : split_conjunction(test.cond)) {
-      if (!padding.is_padding(conjunct)) kept.push_back(conjunct);
+      const bool meant = var.empty() || uses_var(*conjunct, var);
+      const bool leaves = meant && !padding.stays_inside(conjunct);
+      leaving += leaves ? 1 : 0;
+      if (!meant || leaves || !padding.is_padding(conjunct)) kept.push_back(conjunct);
     }
     removed += split_conjunction(test.cond).size() - kept.size();
     const Body& below = stmt_at(body, *path)->body;
     body = replace_at(body, *path, kept.empty() ? Body(below) : Body{make_test(join_conjunction(kept), below, test.pos)});
+  }
+  if (removed == 0 && leaving != 0) {
+    return refuse(program, stmt.pos, 3, fmt::format("without its tests {} leaves a tensor; stage every operand that ends with the tile",
+                                                    args.get("equation")));
   }
   if (removed == 0) {
     return refuse(program, stmt.pos, 2, fmt::format("the instances of {} that its tests keep out are read later or add more than 0; stage the "
@@ -225,8 +239,16 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
   std::vector<Args> out;
   for (const EquationRef& ref : collect_equations(program.body())) {
     if (!is_candidate(program, ref.path)) continue;
-    Args args{{"equation", equation_address(program.body(), ref.path)}};
-    if (apply(program, target, args)) out.push_back(std::move(args));
+    std::vector<std::string> loops{"-"};
+    for (std::size_t depth = 1; depth < ref.path.size(); ++depth) {
+      const StmtPath path(ref.path.begin(), ref.path.begin() + static_cast<std::ptrdiff_t>(depth));
+      const Stmt& stmt = *stmt_at(program.body(), path);
+      if (stmt.is_loop() && count_equations(stmt.body) == 1) loops.push_back(loop_address(program.body(), path));
+    }
+    for (const std::string& loop : loops) {
+      Args args{{"equation", equation_address(program.body(), ref.path)}, {"loop", loop}};
+      if (apply(program, target, args)) out.push_back(std::move(args));
+    }
   }
   return out;
 }
@@ -236,7 +258,8 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
 const Strategy strategy_pad_to_tile{
     "pad_to_tile", Level::op, Direction::throughput, Exactness::exact,
     "tail tests above an update of staged buffers go; the padding is computed and thrown away",
-    {{"equation", ArgType::equation, "the update", {}, ""}},
+    {{"equation", ArgType::equation, "the update", {}, ""},
+     {"loop", ArgType::loop, "only tests on this loop; - all", {}, "-"}},
     list_sites, apply};
 
 }  // namespace cairn

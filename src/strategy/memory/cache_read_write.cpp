@@ -7,7 +7,8 @@
 // `loop` is the loop in whose body the copies stand ("0": around the whole nest 0). The box is the union of
 // all mentions inside, counted from its origin; dimensions of extent 1 go. Where the box can stick out of the
 // tensor the load is guarded and fills 0 (the neutral element on write), the store stands under a test.
-// New names, in this order: the buffer, then the loops of the copies (load and store share them).
+// `order` permutes the buffer's dimensions (1x0: transposed), and the loops of the copies with them.
+// New names, in this order: the buffer, then the loops of the copies (load and store share them), outermost first.
 //
 // Legal when
 // (1) the tensor is mentioned below the loop, read mode: read there and not written at or after the first
@@ -17,7 +18,8 @@
 // (4) g stands above the outermost P or B; s and l keep the storage rule,
 // (5) write mode: every stored element was written inside, or loaded, or started; where X starts in the first
 //     of several visits (loops around that the box does not move with), boxes of different iterations of the
-//     other loops are disjoint and nothing wrote X before.
+//     other loops are disjoint and nothing wrote X before,
+// (6) `order` is a permutation of the buffer's dimensions.
 // The same values reach every use: exact.
 #include <fmt/core.h>
 
@@ -61,21 +63,19 @@ struct Copy {
   ExprPtr inside;  // null: always
 };
 
-Copy make_copy(const StageBox& box, const Shape& shape, const std::vector<LoopRange>& around,
-               const std::vector<std::string>& names) {
+Copy make_copy(const StageBox& box, const Shape& shape, const std::vector<std::string>& names) {
   Copy copy;
-  std::vector<LoopRange> ranges = around;
+  std::vector<std::string> var_of(box.dims.size());
+  for (std::size_t k = 0; k < box.order.size(); ++k) {
+    var_of[box.order[k]] = names[k];
+    copy.loops.push_back({LoopKind::L, box.dims[box.order[k]].extent, names[k], {}});
+    copy.local.push_back(make_var(names[k]));
+  }
   std::vector<ExprPtr> conditions;
-  std::size_t next = 0;
   for (std::size_t d = 0; d < box.dims.size(); ++d) {
-    const BoxDim& dim = box.dims[d];
-    ExprPtr index = dim.origin;
-    if (dim.extent > 1) {
-      const std::string& var = names[next++];
-      copy.loops.push_back({LoopKind::L, dim.extent, var, {}});
-      ranges.push_back({var, dim.extent});
-      copy.local.push_back(make_var(var));
-      index = add_index(index, make_var(var));
+    ExprPtr index = box.dims[d].origin;
+    if (!var_of[d].empty()) {
+      index = add_index(index, make_var(var_of[d]));
       if (const std::optional<LinearForm> form = linear_form(*index)) index = linear_expr(*form);
     }
     if (box.below[d]) conditions.push_back(make_expr(Op::le, {make_int(0), index}));
@@ -84,6 +84,22 @@ Copy make_copy(const StageBox& box, const Shape& shape, const std::vector<LoopRa
   }
   copy.inside = join_conjunction(conditions);
   return copy;
+}
+
+// The order argument on the buffer's dimensions: "-" keeps them.
+bool permute(const Args& args, StageBox* box) {
+  if (args.get("order") == "-") return true;
+  const std::vector<std::int64_t> places = args.get_ints("order");
+  std::vector<std::size_t> order;
+  for (const std::int64_t place : places) {
+    if (place < 0 || place >= static_cast<std::int64_t>(box->order.size())) return false;
+    const std::size_t dim = box->order[static_cast<std::size_t>(place)];
+    if (std::find(order.begin(), order.end(), dim) != order.end()) return false;
+    order.push_back(dim);
+  }
+  if (order.size() != box->order.size()) return false;
+  box->order = std::move(order);
+  return true;
 }
 
 Body load_nest(const Copy& copy, const std::string& tensor, const std::string& buffer, const ExprPtr& first,
@@ -234,6 +250,9 @@ Result<Step> apply(const Program& program, const Target& target, const Args& arg
                                                      "inside", name, args.get("loop")));
   }
   staging.box = *box;
+  if (!permute(args, &staging.box)) {
+    return refuse(program, place.pos, 6, fmt::format("order={} is no permutation of the buffer's {} dimensions", args.get("order"), box->order.size()));
+  }
   std::int64_t bytes = 0;
   const bool overflow = __builtin_mul_overflow(box->elements, dtype_bytes(tensor->dtype), &bytes);
   if (overflow || bytes > bytes_allowed(target, scope)) {
@@ -249,10 +268,8 @@ Result<Step> apply(const Program& program, const Target& target, const Args& arg
   staging.buffer.scope = scope;
   Step step;
   step.created.push_back(staging.buffer.name);
-  for (const BoxDim& dim : box->dims) {
-    if (dim.extent > 1) step.created.push_back(fresh_var(program, step.created));
-  }
-  staging.copy = make_copy(*box, staging.shape, place.around, {step.created.begin() + 1, step.created.end()});
+  for (std::size_t k = 0; k < box->order.size(); ++k) step.created.push_back(fresh_var(program, step.created));
+  staging.copy = make_copy(staging.box, staging.shape, {step.created.begin() + 1, step.created.end()});
   staging.place = place;
   if (write) {
     CAIRN_TRY(WritePlan plan, plan_write(program, place, *box, accesses, all, *tensor));
@@ -275,7 +292,7 @@ Result<Step> apply(const Program& program, const Target& target, const Args& arg
     }
   }
   step.same_instances = false;
-  step.proved = conditions_up_to(5);
+  step.proved = conditions_up_to(6);
   return step;
 }
 
@@ -327,8 +344,11 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
         const std::int64_t limit = scope == Scope::l ? std::int64_t{2} * target.vector_registers * target.vector_bytes.back()
                                                      : scope == Scope::s ? target.l2_bytes : target.l3_bytes;
         if (bytes > limit || bytes > bytes_allowed(target, scope)) continue;
-        out.push_back(Args{{"tensor", name}, {"loop", address}, {"scope", std::string(scope_name(scope))},
-                           {"mode", written ? "write" : "read"}});
+        for (const char* order : {"-", "1x0"}) {
+          if (order[0] == '1' && (written || scope == Scope::l || box->order.size() != 2)) continue;
+          out.push_back(Args{{"tensor", name}, {"loop", address}, {"scope", std::string(scope_name(scope))},
+                             {"mode", written ? "write" : "read"}, {"order", order}});
+        }
       }
     }
   }
@@ -343,7 +363,8 @@ const Strategy strategy_cache_read_write{
     {{"tensor", ArgType::tensor, "the tensor to stage", {}, ""},
      {"loop", ArgType::loop, "the loop in whose body the copies stand; a nest's index stages around it", {}, ""},
      {"scope", ArgType::choice, "where the buffer lives", {"g", "s", "l"}, ""},
-     {"mode", ArgType::choice, "read an operand, or write a result", {"read", "write"}, "read"}},
+     {"mode", ArgType::choice, "read an operand, or write a result", {"read", "write"}, "read"},
+     {"order", ArgType::integers, "the buffer's dimensions in another order, such as 1x0", {}, "-"}},
     list_sites, apply};
 
 }  // namespace cairn
