@@ -11,7 +11,8 @@
 // (1) the equation is a self-update by + - * max min below the loop (its operands read no X), and X does not
 //     move with the loop,
 // (2) nothing else in the statement of `place` mentions X, and `place` is around the loop,
-// (3) the factor lies between 2 and the extent less 1, and the loop has kind L,
+// (3) the factor lies between 2 and the extent less 1, the loop has kind L, and the loops inside that X uses are no
+//     thread axes or matrix loops,
 // (4) X's subscripts are index expressions of loop variables (no scatter).
 // X's prior value enters once, in the combine. Reassociates; exact for max, min and integers.
 #include <fmt/core.h>
@@ -145,6 +146,11 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) {
   if (factor < 2 || factor >= loop->extent || loop->kind != LoopKind::L || loop->mark.type != LoopMark::Type::none) {
     return refuse(program, loop->pos, 3, fmt::format("loop {} has kind {} and extent {}; it must be a plain L loop and the factor lie between "
                                                      "2 and {}, not be {}", loop->var, kind_name(loop->kind), loop->extent, loop->extent - 1, factor));
+  }
+  for (const Stmt* inner : parts.inner) {
+    if (inner->kind != LoopKind::B && inner->kind != LoopKind::M) continue;
+    return refuse(program, inner->pos, 3, fmt::format("loop {} has kind {}; partial results are copied by serial loops", inner->var,
+                                                      kind_name(inner->kind)));
   }
   const StmtPtr around = shared_at(body, parts.place);
   if (count_mentions({around}, name) != 1) {

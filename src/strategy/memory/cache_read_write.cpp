@@ -159,13 +159,8 @@ Result<WritePlan> plan_write(const Program& program, const StagePlace& place, co
     if (!entry.access->is_write && !entry.access->is_self && !seen_write) plain_first = false, seen_write = true;
   }
   if (update) plan.fill = neutral_element(update->op, tensor.dtype);
-  if (plain_first && box.exact) {
-    plan.init = Init::none;
-    return plan;
-  }
   if (plain_first) plan.init = Init::none;  // the caller checks coverage and falls back to a load
-  if (written_before(program, place, all, tensor) || !update) return plan;
-  if (plan.init == Init::none) return plan;
+  if (plan.init == Init::none || written_before(program, place, all, tensor) || !update) return plan;
   const std::optional<std::vector<std::string>> revisits = revisiting_loops(place, box);
   if (!revisits) {
     return refuse(program, place.pos, 5, fmt::format("{} starts below the loop, but boxes of different iterations may overlap; "
@@ -276,7 +271,8 @@ Result<Step> apply(const Program& program, const Target& target, const Args& arg
     const Body store = store_nest(staging.copy, name, staging.buffer.name);
     const auto load = [&] { return load_nest(staging.copy, name, staging.buffer.name, plan.first, plan.fill); };
     step.after = build(program, staging, name, plan.init == Init::none ? Body{} : load(), store);
-    if (plan.init == Init::none && !box->exact && !check_written_before_read(step.after, staging.buffer.name)) {
+    const bool whole = accesses.size() == 1 && box->exact && accesses[0].access->conditions.empty();
+    if (plan.init == Init::none && !whole && !check_written_before_read(step.after, staging.buffer.name)) {
       step.after = build(program, staging, name, load(), store);
       plan.init = Init::load;
     }
@@ -303,6 +299,19 @@ std::int64_t visits_of(const StagePlace& place, const Access& access) {
     visits = std::min<std::int64_t>(visits * std::max<std::int64_t>(access.loops[k]->extent, 1), std::int64_t{1} << 40);
   }
   return visits;
+}
+
+// Cheap test before the box: can the accesses meet an element twice? (A loop inside that a subscript does not use, or
+// several in one subscript, or several accesses.)
+bool may_reuse(const StagePlace& place, const std::vector<StageAccess>& accesses) {
+  if (accesses.size() > 1) return true;
+  const Access& access = *accesses[0].access;
+  for (std::size_t k = place.around.size(); k < access.loops.size(); ++k) {
+    const bool used = std::any_of(access.subscripts.begin(), access.subscripts.end(),
+                                  [&](const ExprPtr& s) { return uses_var(*s, access.loops[k]->var); });
+    if (!used) return true;
+  }
+  return std::any_of(access.subscripts.begin(), access.subscripts.end(), [](const ExprPtr& s) { return !s->args.empty(); });
 }
 
 std::vector<Args> list_sites(const Program& program, const Target& target) {
@@ -333,6 +342,7 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
         visits = std::max(visits, visits_of(*place, *entry.access));
         written |= entry.access->is_write;
       }
+      if (visits < 2 || !may_reuse(*place, accesses)) continue;
       const auto shape = shapes->find(name);
       if (shape == shapes->end() || shape->second.empty()) continue;
       const std::optional<StageBox> box = box_of(program, *place, accesses, shape->second);
