@@ -18,7 +18,7 @@ std::string shape_text(const Shape& shape) {
 }
 
 // Allocates a buffer and fills it from the caller's value.
-Result<void> load(const Program& program, const ValueMap& inputs, bool exact, Buffer* b) {
+Result<void> load(const Program& program, const ValueMap& inputs, bool exact, const Slice* slice, Buffer* b) {
   const auto n = static_cast<std::size_t>(b->size);
   b->written.assign(n, b->given ? 1 : 0);
   switch (b->kind) {
@@ -39,12 +39,18 @@ Result<void> load(const Program& program, const ValueMap& inputs, bool exact, Bu
                     fmt::format("{} needs a {} of shape {}, got a {} of shape {}", b->tensor->name, dtype_name(b->dtype),
                                 shape_text(b->shape), dtype_name(v.dtype), shape_text(v.shape)));
   }
-  for (std::size_t i = 0; i < n; ++i) {
+  const auto put = [&](std::int64_t offset) {
+    const auto i = static_cast<std::size_t>(offset);
     switch (b->kind) {
-      case Kind::f32: b->f32[i] = static_cast<float>(round_to(b->dtype, v.floats[i])); break;
+      case Kind::f32: b->f32[i] = static_cast<float>(b->dtype == Dtype::f32 ? v.floats[i] : round_to(b->dtype, v.floats[i])); break;
       case Kind::f64: b->f64[i] = exact ? v.floats[i] : round_to(b->dtype, v.floats[i]); break;
       case Kind::i64: b->i64[i] = wrap_integer(b->dtype, v.ints[i]); break;
     }
+  };
+  if (slice == nullptr) {
+    for (std::int64_t i = 0; i < b->size; ++i) put(i);
+  } else if (const auto wanted = slice->wanted.find(b->tensor->name); wanted != slice->wanted.end()) {
+    visit_box(b->shape, wanted->second, put);
   }
   return {};
 }
@@ -53,33 +59,20 @@ Result<void> load(const Program& program, const ValueMap& inputs, bool exact, Bu
 Result<Value> gather(const Program& program, const Buffer& b, const Box& box) {
   Value v;
   v.dtype = b.dtype;
-  std::vector<std::vector<std::int64_t>> indices;
-  for (const IndexSet& set : box) {
-    indices.emplace_back();
-    for (const Interval& i : set) {
-      for (std::int64_t k = i.lo; k <= i.hi; ++k) indices.back().push_back(k);
-    }
-    v.shape.push_back(static_cast<std::int64_t>(indices.back().size()));
-  }
-  const std::int64_t n = v.size();
-  for (std::int64_t k = 0; k < n; ++k) {
-    std::int64_t rest = k, offset = 0, stride = 1;
-    for (std::size_t d = box.size(); d-- > 0;) {
-      const auto count = static_cast<std::int64_t>(indices[d].size());
-      offset += indices[d][static_cast<std::size_t>(rest % count)] * stride;
-      rest /= count;
-      stride *= b.shape[d];
-    }
+  for (const IndexSet& set : box) v.shape.push_back(count_of(set));
+  std::int64_t missing = -1;
+  visit_box(b.shape, box, [&](std::int64_t offset) {
     const auto at = static_cast<std::size_t>(offset);
-    if (!b.written[at]) {
-      return error_at(program, b.tensor->pos, Code::run,
-                      fmt::format("{} is never written; every element of an output must be", interp::element_text(b, offset)));
-    }
+    if (!b.written[at] && missing < 0) missing = offset;
     switch (b.kind) {
       case Kind::f32: v.floats.push_back(static_cast<double>(b.f32[at])); break;
       case Kind::f64: v.floats.push_back(b.f64[at]); break;
       case Kind::i64: v.ints.push_back(b.i64[at]); break;
     }
+  });
+  if (missing >= 0) {
+    return error_at(program, b.tensor->pos, Code::run,
+                    fmt::format("{} is never written; every element of an output must be", interp::element_text(b, missing)));
   }
   return v;
 }
@@ -116,7 +109,7 @@ Result<ValueMap> interpret(const Program& program, const ValueMap& inputs, const
   compile_options.max_bytes = options.max_bytes;
   compile_options.slice = options.slice;
   CAIRN_TRY(interp::Bytecode code, interp::compile(program, compile_options));
-  for (Buffer& b : code.buffers) CAIRN_CHECKED(load(program, inputs, options.in_f64, &b));
+  for (Buffer& b : code.buffers) CAIRN_CHECKED(load(program, inputs, options.in_f64, options.slice, &b));
   CAIRN_CHECKED(interp::run(code, options.rounding_seed, options.max_instances));
   ValueMap result;
   for (Buffer& b : code.buffers) {

@@ -20,6 +20,18 @@ bool contains(const IndexSet& a, std::int64_t index);
 bool meets(const IndexSet& a, std::int64_t lo, std::int64_t hi);
 std::int64_t count_of(const IndexSet& a);
 
+// Calls fn with the row-major offset of every element of a box, in order.
+template <class Fn>
+void visit_box(const Shape& shape, const Box& box, const Fn& fn, std::size_t d = 0, std::int64_t offset = 0) {
+  if (d == shape.size()) {
+    fn(offset);
+    return;
+  }
+  for (const Interval& i : box[d]) {
+    for (std::int64_t k = i.lo; k <= i.hi; ++k) visit_box(shape, box, fn, d + 1, offset * shape[d] + k);
+  }
+}
+
 // Sum of coefficient * atom + constant; an atom is a loop variable or a subexpression that is not linear.
 struct LinearSubscript {
   struct Term {

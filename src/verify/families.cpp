@@ -87,37 +87,52 @@ class IndexBounds {
 
 double signed_uniform(Rng& rng) { return rng.uniform() * 2 - 1; }
 
-// Float values of a family; `row` is the innermost extent.
-void fill_floats(std::vector<double>& v, std::int64_t row, Dtype dtype, Family family, bool hot, Rng& rng) {
-  const std::size_t n = v.size();
-  const auto width = static_cast<std::size_t>(std::max<std::int64_t>(1, row));
-  for (std::size_t i = 0; i < n; ++i) {
-    switch (family) {
-      case Family::uniform: v[i] = rng.uniform(); break;
-      case Family::normal: case Family::nonfinite: v[i] = rng.normal(); break;
-      case Family::magnitude: v[i] = (rng.below(2) ? 1 : -1) * std::pow(10.0, 4 * signed_uniform(rng)); break;
-      case Family::cancellation: v[i] = i % 2 ? -v[i - 1] * (1 + 1e-3 * rng.normal()) : 100 * rng.normal(); break;
-      case Family::one_hot: v[i] = hot ? 0 : rng.normal(); break;
-      case Family::constant_rows: v[i] = i % width ? v[i - 1] : rng.normal(); break;
-      case Family::outliers: v[i] = rng.normal() * (rng.below(100) == 0 ? 3000 : 1); break;
-      case Family::small_integers: v[i] = static_cast<double>(rng.below(9)) - 4; break;
-      case Family::zeros: v[i] = 0; break;
-      case Family::denormals: v[i] = std::ldexp(signed_uniform(rng), float_format(dtype).min_exponent - 1); break;
+// Float values of a family, each a function of the seed and its place alone, so that a slice needs no others.
+class FloatSource {
+ public:
+  FloatSource(Dtype dtype, const Shape& shape, Family family, bool hot, const Rng& rng)
+      : dtype_(dtype), family_(family), hot_(hot), rng_(rng), n_(element_count(shape).value_or(0)),
+        width_(shape.empty() ? 1 : std::max<std::int64_t>(1, shape.back())) {
+    Rng planted = rng_.split("planted");
+    for (std::int64_t& at : planted_) at = n_ > 0 ? static_cast<std::int64_t>(planted.below(static_cast<std::uint64_t>(n_))) : -1;
+  }
+  double operator()(std::int64_t i) const {
+    Rng rng = rng_.split(static_cast<std::uint64_t>(i));
+    switch (family_) {
+      case Family::uniform: return rng.uniform();
+      case Family::normal: return rng.normal();
+      case Family::magnitude: return (rng.below(2) ? 1 : -1) * std::pow(10.0, 4 * signed_uniform(rng));
+      case Family::cancellation: return i % 2 ? -(*this)(i - 1) * (1 + 1e-3 * rng.normal()) : 100 * rng.normal();
+      case Family::one_hot: {
+        if (!hot_) return rng.normal();
+        Rng row = rng_.split("row").split(static_cast<std::uint64_t>(i / width_));
+        return i % width_ == static_cast<std::int64_t>(row.below(static_cast<std::uint64_t>(width_))) ? 1 : 0;
+      }
+      case Family::constant_rows: return rng_.split(static_cast<std::uint64_t>(i - i % width_)).normal();
+      case Family::outliers: return rng.normal() * (rng.below(100) == 0 || i == planted_[0] ? 3000 : 1);
+      case Family::small_integers: return static_cast<double>(rng.below(9)) - 4;
+      case Family::zeros: return 0;
+      case Family::denormals: return std::ldexp(signed_uniform(rng), float_format(dtype_).min_exponent - 1);
+      case Family::nonfinite: {
+        constexpr double kInf = std::numeric_limits<double>::infinity();
+        constexpr std::array<double, 3> kSpecial{kInf, -kInf, std::numeric_limits<double>::quiet_NaN()};
+        for (std::size_t k = 3; k-- > 0;) {
+          if (i == planted_[k]) return kSpecial[k];
+        }
+        return rng.below(64) == 0 ? kSpecial[rng.below(3)] : rng.normal();
+      }
     }
+    return 0;
   }
-  if (n == 0) return;
-  if (family == Family::one_hot && hot) {
-    for (std::size_t start = 0; start < n; start += width) {
-      v[start + rng.below(std::min(width, n - start))] = 1;
-    }
-  }
-  if (family == Family::outliers) v[rng.below(n)] = 3000 * rng.normal();
-  if (family == Family::nonfinite) {
-    constexpr double kInf = std::numeric_limits<double>::infinity();
-    const std::array<double, 3> special{kInf, -kInf, std::nan("")};
-    for (std::size_t k = 0; k < 3 + n / 64; ++k) v[rng.below(n)] = special[k % 3];
-  }
-}
+
+ private:
+  Dtype dtype_;
+  Family family_;
+  bool hot_;
+  Rng rng_;
+  std::int64_t n_, width_;
+  std::array<std::int64_t, 3> planted_{};
+};
 
 // Rounds to the dtype; what overflows a narrow format is cut to its largest value.
 double store(Dtype dtype, double x) {
@@ -146,39 +161,42 @@ const std::vector<Family>& all_families() {
   return all;
 }
 
-Value make_input(const Program& program, const Tensor& tensor, const Shape& shape, Family family, std::uint64_t seed) {
+Value make_input(const Program& program, const Tensor& tensor, const Shape& shape, Family family, std::uint64_t seed,
+                 const Slice* slice) {
   Value v = Value::zeros(tensor.dtype, shape);
-  Rng rng = Rng(seed).split(tensor.name).split(static_cast<std::uint64_t>(family));
-  const std::int64_t row = shape.empty() ? 1 : shape.back();
+  const Rng rng = Rng(seed).split(tensor.name).split(static_cast<std::uint64_t>(family));
   Result<std::map<std::string, Shape, std::less<>>> shapes = infer_shapes(program);
   const std::map<std::string, Shape, std::less<>> none;
   const IndexBounds index(program, tensor.name, shapes ? *shapes : none);
-  if (index.used()) {
-    const auto bound = static_cast<std::uint64_t>(std::min<std::int64_t>(index.bound(), 1 << 30));
-    const bool flat = family == Family::zeros;
-    for (double& x : v.floats) x = flat ? 0 : static_cast<double>(rng.below(bound));
-    for (std::int64_t& x : v.ints) x = flat ? 0 : static_cast<std::int64_t>(rng.below(bound));
-    return v;
-  }
-  if (is_float(tensor.dtype)) {
-    fill_floats(v.floats, row, tensor.dtype, family, tensor.name == hot_tensor(program, seed), rng);
-    for (double& x : v.floats) x = store(tensor.dtype, x);
-    return v;
-  }
-  const bool is_bool = tensor.dtype == Dtype::boolean;
-  for (std::int64_t& x : v.ints) {
-    if (family == Family::zeros) continue;
-    x = is_bool ? static_cast<std::int64_t>(rng.below(2)) : static_cast<std::int64_t>(rng.below(17)) - 8;
-    if (!is_bool) x = to_integer(tensor.dtype, static_cast<double>(x));  // unsigned: cut at 0
+  const auto bound = static_cast<std::uint64_t>(std::min<std::int64_t>(index.bound(), 1 << 30));
+  const FloatSource source(tensor.dtype, shape, family, tensor.name == hot_tensor(program, seed), rng);
+  const auto fill = [&](std::int64_t offset) {
+    const auto i = static_cast<std::size_t>(offset);
+    Rng one = rng.split(static_cast<std::uint64_t>(offset));
+    if (index.used()) {
+      const std::uint64_t x = family == Family::zeros ? 0 : one.below(bound);
+      if (v.floats.empty()) v.ints[i] = static_cast<std::int64_t>(x);
+      else v.floats[i] = static_cast<double>(x);
+    } else if (is_float(tensor.dtype)) {
+      v.floats[i] = store(tensor.dtype, source(offset));
+    } else if (family != Family::zeros) {
+      const std::int64_t x = static_cast<std::int64_t>(one.below(17)) - 8;  // unsigned: cut at 0
+      v.ints[i] = tensor.dtype == Dtype::boolean ? (x & 1) : to_integer(tensor.dtype, static_cast<double>(x));
+    }
+  };
+  if (slice == nullptr) {
+    for (std::int64_t i = 0; i < v.size(); ++i) fill(i);
+  } else if (const auto wanted = slice->wanted.find(tensor.name); wanted != slice->wanted.end()) {
+    visit_box(shape, wanted->second, fill);
   }
   return v;
 }
 
-ValueMap make_inputs(const Program& program, Family family, std::uint64_t seed) {
+ValueMap make_inputs(const Program& program, Family family, std::uint64_t seed, const Slice* slice) {
   ValueMap inputs;
   for (const Tensor& t : program.tensors()) {
     const bool given = t.role == Role::in || t.role == Role::param || t.role == Role::constant || t.role == Role::io;
-    if (given && t.shape) inputs.emplace(t.name, make_input(program, t, *t.shape, family, seed));
+    if (given && t.shape) inputs.emplace(t.name, make_input(program, t, *t.shape, family, seed, slice));
   }
   return inputs;
 }

@@ -14,9 +14,9 @@ enum class Family : std::uint8_t {
 std::string_view family_name(Family family);
 const std::vector<Family>& all_families();
 // One input tensor; integer tensors stay within [0, bound) where bound is what subscripts of the program
-// allow for this tensor (gather indices), else small integers.
+// allow for this tensor (gather indices), else small integers. Elements that a slice does not want stay 0.
 Value make_input(const Program& program, const Tensor& tensor, const Shape& shape, Family family,
-                 std::uint64_t seed);
-ValueMap make_inputs(const Program& program, Family family, std::uint64_t seed);
+                 std::uint64_t seed, const Slice* slice = nullptr);
+ValueMap make_inputs(const Program& program, Family family, std::uint64_t seed, const Slice* slice = nullptr);
 
 }  // namespace cairn

@@ -102,6 +102,7 @@ class Judge {
 
   NumericOptions options_;
   Side before_, after_;
+  Slice both_;   // what either needs of the inputs
   bool conditional_ = false;
   bool sampled_ = false;
   std::string before_refusal_;
@@ -148,6 +149,11 @@ bool Judge::plan(std::string* absent) {
     *absent = "no slice of the outputs could be made";
     return false;
   }
+  both_ = before_.slice;
+  for (const auto& [name, box] : after_.slice.wanted) {
+    const auto [it, fresh] = both_.wanted.emplace(name, box);
+    for (std::size_t d = 0; !fresh && d < box.size() && d < it->second.size(); ++d) it->second[d] = unite(it->second[d], box[d]);
+  }
   return true;
 }
 
@@ -184,7 +190,7 @@ void Judge::judge_output(Family f, std::uint64_t seed, const std::string& name, 
 }
 
 bool Judge::family(Family f, std::uint64_t seed) {
-  const ValueMap inputs = make_inputs(*before_.program, f, seed);
+  const ValueMap inputs = make_inputs(*before_.program, f, seed, sampled_ ? &both_ : nullptr);
   // A program that reads outside or before a write is not judged equal to anything; only a sampled run may be
   // too long, and an integer divisor may be zero on some families.
   const auto give_up = [this](const Error& e) {

@@ -14,7 +14,7 @@ struct NumericOptions {
   std::vector<SideCondition> conditions;      // recorded with the claim; the unproved ones excuse what they say
   std::uint64_t seed = 1;
   std::uint64_t budget = 50'000'000;          // equation instances of all runs together
-  std::int64_t max_input_elements = 16 << 20;
+  std::int64_t max_input_elements = 24 << 20;
 };
 
 // exact: working-dtype runs agree to the bit on every family. reassociates, algebraic: `after` is within the
