@@ -1,5 +1,6 @@
 """torch.export, decomposition down to the supported operators, and the walk over the result."""
 
+import functools
 import os
 
 import torch
@@ -9,20 +10,23 @@ from cairn.graphfile import GraphBuilder
 from cairn.modelfile import load_file, make_inputs, make_model
 
 
+@functools.cache
 def supported_ops():
     """The operators that the C++ side emits, as the table beside this file lists them."""
     path = os.path.join(os.path.dirname(__file__), "supported_ops.txt")
     with open(path, encoding="utf-8") as file:
-        return [line.strip() for line in file if line.strip()]
+        return tuple(line.strip() for line in file if line.strip())
 
 
-def decomposition_table(kept):
-    """PyTorch's default decompositions without those of the kept operators."""
+@functools.cache
+def decomposition_table():
+    """PyTorch's default decompositions without those of the supported operators."""
     table = torch.export.default_decompositions()
+    kept = set(supported_ops())
     for operator in list(table.keys()):
         if str(operator) in kept:
             del table[operator]
-    return table
+    return table.materialize()
 
 
 def export_program(module, inputs, path=None):
@@ -31,7 +35,7 @@ def export_program(module, inputs, path=None):
         with torch.no_grad():
             exported = torch.export.export(module, inputs, strict=False)
             # Mutations of buffers and inputs show only after this.
-            return exported.run_decompositions(decomposition_table(set(supported_ops())))
+            return exported.run_decompositions(decomposition_table())
     except (KeyboardInterrupt, Refused):
         raise
     except Exception as error:
@@ -60,6 +64,12 @@ def import_module(module, example_inputs, name="module", params="safetensors", s
     return graph
 
 
+def name_of(path):
+    """The file's stem, or its directory's name where the file is called model.py."""
+    stem = os.path.splitext(os.path.basename(path))[0]
+    return os.path.basename(os.path.dirname(os.path.abspath(path))) if stem == "model" else stem
+
+
 def import_file(path, params="safetensors", seed=1, evaluate=False):
     """Exports the Model of a file in KernelBench's form, in training mode as it comes unless evaluate is set."""
     module = load_file(path)
@@ -67,5 +77,4 @@ def import_file(path, params="safetensors", seed=1, evaluate=False):
     if evaluate:
         model.eval()
     inputs = make_inputs(module, path)
-    name = os.path.splitext(os.path.basename(path))[0]
-    return import_module(model, inputs, name=name, params=params, seed=seed, path=path)
+    return import_module(model, inputs, name=name_of(path), params=params, seed=seed, path=path)
