@@ -157,7 +157,10 @@ std::optional<UpdateOp> update_of(const Access& access) {
   if (access.stmt == nullptr || !access.stmt->is_equation()) return std::nullopt;
   if (!access.is_self && !(access.is_write && reads_tensor(*access.stmt->rhs, access.tensor))) return std::nullopt;
   const auto update = match_self_update(*access.stmt);
-  return update ? std::optional(update->op) : std::nullopt;
+  if (!update) return std::nullopt;
+  const auto divides = [](const SelfUpdate::Operand& o) { return o.inverse; };
+  if (update->op == UpdateOp::mul && std::any_of(update->others.begin(), update->others.end(), divides)) return std::nullopt;
+  return update->op;
 }
 
 }  // namespace cairn

@@ -47,7 +47,7 @@ struct Dependence {
 };
 
 // The operator by which an access takes part in a self-update of its tensor (its write, or the X on the
-// right); nullopt for any other access.
+// right); nullopt for any other access, and for updates that divide: the promises name + - * max min.
 std::optional<UpdateOp> update_of(const Access& access);
 
 // All dependences carried by the loop at `path` (equal outer iterations, earlier to later iteration of it),

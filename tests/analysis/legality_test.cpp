@@ -34,6 +34,9 @@ TEST(Legality, SwappingTwoReductionLoopsReassociates) {
       "in A^{f32}_{64,32};out E^{f32};"
       "L^{64}_{i=0}L^{32}_{k=0}[E^{f32}=E^{f32}+A^{f32}_{i,k};];");
   EXPECT_EQ(say(check_permutation(p, {0}, {1, 0})), "reduction");
+  const Program quotient = parse(
+      "in A^{f32}_{64,32};io E^{f32};L^{64}_{i=0}L^{32}_{k=0}[E^{f32}=E^{f32}/A^{f32}_{i,k};];");
+  EXPECT_FALSE(check_permutation(quotient, {0}, {1, 0}).ok);
   // The tiles of one reduction loop swapped: other order for each element.
   const Program tiled = parse(
       "in A^{f32}_{8,32};out E^{f32}_{8};"
