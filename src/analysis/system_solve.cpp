@@ -207,11 +207,16 @@ class Compact {
 
 constexpr int kNodes = 200;
 
+// Rows are big: their storage is kept for the thread's next question.
+thread_local std::vector<Row> spare_rows;
+
 Feasible search_cases(const IntegerSystem& system, std::vector<const Conjunction*>& chosen, int* budget,
                       std::vector<std::int64_t>* point) {
   if (--*budget < 0) return Feasible::unknown;
   State state;
-  state.rows.reserve(16);
+  state.rows = std::move(spare_rows);
+  state.rows.clear();
+  state.rows.reserve(32);
   Compact compact(system);
   bool fits = true;
   for (const Constraint& c : system.constraints()) fits = fits && compact.add(system, c, state);
@@ -223,6 +228,7 @@ Feasible search_cases(const IntegerSystem& system, std::vector<const Conjunction
   const bool open = !system.disjunctions().empty();
   Solver solver(open || point != nullptr, *budget);
   const Feasible base = solver.solve(state);
+  spare_rows = std::move(state.rows);
   *budget = std::min(*budget, solver.budget() + 1);
   if (base == Feasible::no) return base;
   if (base == Feasible::yes && (open || point != nullptr)) {

@@ -36,7 +36,7 @@ bool normalise(State& s, Row& row) {
   if (g > 1) {
     if (row.equal && row.k % g != 0) return false;
     row.k = floor_div(row.k, g);
-    for_columns(row.mask, [&](int column) { row.c[static_cast<std::size_t>(column)] /= g; });
+    for_columns(row.mask, [&](int column) { row.set(column, row.at(column) / g); });
   }
   return true;
 }
@@ -236,7 +236,7 @@ void eliminate(State& s, int column, bool dark, std::vector<Step>* trail) {
   std::vector<Row> lowers;
   std::vector<Row> uppers;
   std::vector<Row> rest;
-  rest.reserve(s.rows.size() + 4);
+  rest.reserve(s.rows.size() + 8);
   for (const Row& row : s.rows) {
     if (!row.has(column)) {
       rest.push_back(row);

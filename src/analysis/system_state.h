@@ -17,22 +17,7 @@ inline std::int64_t floor_div(std::int64_t a, std::int64_t b) {
 }
 inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return -floor_div(-a, b); }
 
-// c . x + k, == 0 or >= 0; `mask` has the columns with non-zero coefficients.
-struct Row {
-  std::uint64_t mask = 0;
-  std::int64_t k = 0;
-  bool equal = false;
-  std::array<std::int64_t, kMaxColumns> c{};
-  void set(int column, std::int64_t coef) {
-    c[static_cast<std::size_t>(column)] = coef;
-    const std::uint64_t bit = std::uint64_t{1} << column;
-    mask = coef != 0 ? mask | bit : mask & ~bit;
-  }
-  std::int64_t at(int column) const { return c[static_cast<std::size_t>(column)]; }
-  bool has(int column) const { return (mask >> column & 1) != 0; }
-};
-
-// Calls fn(column) for each non-zero coefficient.
+// Calls fn(column) for each set bit.
 template <class Fn>
 void for_columns(std::uint64_t mask, Fn&& fn) {
   while (mask != 0) {
@@ -40,6 +25,38 @@ void for_columns(std::uint64_t mask, Fn&& fn) {
     mask &= mask - 1;
   }
 }
+
+// c . x + k, == 0 or >= 0. `mask` has the columns with non-zero coefficients; the others are never stored or
+// copied, since rows are short and copied often.
+class Row {
+ public:
+  std::uint64_t mask = 0;
+  std::int64_t k = 0;
+  bool equal = false;
+
+  Row() {}  // NOLINT(modernize-use-equals-default): coefficients stay unset
+  Row(const Row& other) { copy(other); }
+  Row& operator=(const Row& other) {
+    copy(other);
+    return *this;
+  }
+  void set(int column, std::int64_t coef) {
+    c_[column] = coef;
+    const std::uint64_t bit = std::uint64_t{1} << column;
+    mask = coef != 0 ? mask | bit : mask & ~bit;
+  }
+  std::int64_t at(int column) const { return has(column) ? c_[column] : 0; }
+  bool has(int column) const { return (mask >> column & 1) != 0; }
+
+ private:
+  void copy(const Row& other) {
+    mask = other.mask;
+    k = other.k;
+    equal = other.equal;
+    for_columns(mask, [&](int column) { c_[column] = other.c_[column]; });
+  }
+  std::int64_t c_[kMaxColumns];
+};
 
 struct State {
   int columns = 0;
