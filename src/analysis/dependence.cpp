@@ -62,7 +62,7 @@ bool plainly_apart(const Access& a, const Access& b, const std::vector<PairRelat
   const std::size_t rank = std::min(a.subscripts.size(), b.subscripts.size());
   for (const PairRelation& r : relations) {
     if (r.order != Order::less && r.order != Order::greater) continue;
-    for (std::size_t i = 0; i < a.subscripts.size(); ++i) {
+    for (std::size_t i = 0; i < rank; ++i) {
       const Expr& x = *a.subscripts[i];
       const Expr& y = *b.subscripts[i];
       if (x.op == Op::loop_var && y.op == Op::loop_var && x.name == r.var_a && y.name == r.var_b) return true;

@@ -192,7 +192,11 @@ Value make_input(const Program& program, const Tensor& tensor, const Shape& shap
   return v;
 }
 
-ValueMap make_inputs(const Program& program, Family family, std::uint64_t seed, const Slice* slice) {
+ValueMap make_inputs(const Program& program, Family family, std::uint64_t seed) {
+  return make_sliced_inputs(program, family, seed, nullptr);
+}
+
+ValueMap make_sliced_inputs(const Program& program, Family family, std::uint64_t seed, const Slice* slice) {
   ValueMap inputs;
   for (const Tensor& t : program.tensors()) {
     const bool given = t.role == Role::in || t.role == Role::param || t.role == Role::constant || t.role == Role::io;

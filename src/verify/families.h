@@ -17,6 +17,7 @@ const std::vector<Family>& all_families();
 // allow for this tensor (gather indices), else small integers. Elements that a slice does not want stay 0.
 Value make_input(const Program& program, const Tensor& tensor, const Shape& shape, Family family,
                  std::uint64_t seed, const Slice* slice = nullptr);
-ValueMap make_inputs(const Program& program, Family family, std::uint64_t seed, const Slice* slice = nullptr);
+ValueMap make_inputs(const Program& program, Family family, std::uint64_t seed);
+ValueMap make_sliced_inputs(const Program& program, Family family, std::uint64_t seed, const Slice* slice);
 
 }  // namespace cairn

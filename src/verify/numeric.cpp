@@ -190,7 +190,7 @@ void Judge::judge_output(Family f, std::uint64_t seed, const std::string& name, 
 }
 
 bool Judge::family(Family f, std::uint64_t seed) {
-  const ValueMap inputs = make_inputs(*before_.program, f, seed, sampled_ ? &both_ : nullptr);
+  const ValueMap inputs = make_sliced_inputs(*before_.program, f, seed, sampled_ ? &both_ : nullptr);
   // A program that reads outside or before a write is not judged equal to anything; only a sampled run may be
   // too long, and an integer divisor may be zero on some families.
   const auto give_up = [this](const Error& e) {
