@@ -94,9 +94,7 @@ std::optional<StageBox> box_of(const Program& program, const StagePlace& place, 
   VarRanges ranges;
   for (const LoopRange& loop : place.around) ranges[loop.var] = {0, loop.extent - 1};
   for (std::size_t d = 0; d < shape.size(); ++d) {
-    BoxDim& dim = box.dims[d];
-    // A box larger than the tensor in a dimension is the tensor.
-    if (dim.extent > shape[d]) dim = {make_int(0), shape[d]};
+    const BoxDim& dim = box.dims[d];
     const std::optional<Interval> at = interval_of(*dim.origin, ranges);
     if (!at) return std::nullopt;
     box.below.push_back(at->lo < 0);

@@ -1,6 +1,8 @@
-// pad_to_tile: the tail tests above an update of a staged buffer go; its padding is computed and thrown away.
+// pad_to_tile: the tail tests above an update of a staged buffer go; its padding is computed and thrown away. So do
+// conditions around a read of a buffer that is 0 anyway where they fail.
 //
-//   L_a T^{i*12+a<1000} [S_{a}=S_{a}+F_{a}*G]   =>   L_a [S_{a}=S_{a}+F_{a}*G]
+//   L_a T^{i*12+a<1000} [S_{a}=S_{a}+F_{a}*G]      =>   L_a [S_{a}=S_{a}+F_{a}*G]
+//   X=X+if_then_else(1<=i+r<9,F_{i+r},0)*G         =>   X=X+F_{i+r}*G
 //
 // Staged operands are filled with 0 outside their tensor and only the last store is guarded (cache_read_write), so
 // the instances that a test kept out either touch cells that nothing reads, or add 0. Every conjunct for which
@@ -8,8 +10,9 @@
 // iterations); the store keeps its test.
 //
 // Legal when
-// (1) the equation is a self-update of a temporary, alone under tests on loop variables,
-// (2) for at least one conjunct, each instance that it keeps out (a) writes a cell that no other access reads in the
+// (1) the equation is a self-update of a temporary, alone under tests on loop variables, or it reads a buffer inside
+//     if_then_else(c,buffer,0),
+// (2) the buffer is filled with 0 under every conjunct of c; or, for at least one conjunct of the tests, each instance that it keeps out (a) writes a cell that no other access reads in the
 //     same iteration of the loops around all mentions of the temporary, every read there seeing a write of that
 //     iteration; or (b) adds a product whose every read factor is a buffer filled with 0 under the same condition,
 // (3) the instances that were kept out read and write inside their tensors.
@@ -57,6 +60,17 @@ std::vector<const Stmt*> common_loops(const std::vector<Access>& all, const std:
   return common;
 }
 
+// Integer comparisons as `sum<=0`, so that 1<=i+r and 0<=i+r-1 read alike.
+ExprPtr normal_form(const ExprPtr& e) {
+  const bool less = e->op == Op::lt || e->op == Op::le, greater = e->op == Op::gt || e->op == Op::ge;
+  if (!less && !greater) return e;
+  const ExprPtr difference = make_expr(Op::sub, {e->args[less ? 0 : 1], e->args[less ? 1 : 0]});
+  std::optional<LinearForm> form = linear_form(*difference);
+  if (!form) return e;
+  if (e->op == Op::lt || e->op == Op::gt) form->constant += 1;
+  return make_expr(Op::le, {linear_expr(*form), make_int(0)});
+}
+
 class Padding {
  public:
   Padding(const Program& program, const StmtPath& equation)
@@ -68,6 +82,17 @@ class Padding {
 
   // May the conjunct go?
   bool is_padding(const ExprPtr& conjunct) { return touches_nothing_read(conjunct) || adds_zero(conjunct); }
+  // The right side without the conditions that only guard zeros.
+  ExprPtr without_conditions() {
+    return rewrite_expr(stmt_.rhs, [&](const ExprPtr& e) -> ExprPtr {
+      if (e->op != Op::select || e->args[1]->op != Op::read || !is_zero(*e->args[2]) || !is_index_condition(*e->args[0])) return nullptr;
+      for (const ExprPtr& conjunct : split_conjunction(e->args[0])) {
+        if (!is_filled(*e->args[1], conjunct)) return nullptr;
+      }
+      return is_inside(e->args[1]->name, e->args[1]->args, write_->loops) ? e->args[1] : nullptr;
+    });
+  }
+
   // Without the conjunct, every subscript that moves with its innermost loop stays inside its tensor (by intervals;
   // conditions inside the right side are not used).
   bool stays_inside(const ExprPtr& conjunct) {
@@ -77,23 +102,35 @@ class Padding {
     }
     for (const Access& access : flow_.accesses()) {
       if (access.path != equation_) continue;
-      const auto shape = flow_.shapes().find(access.tensor);
-      if (shape == flow_.shapes().end()) return false;
-      VarRanges ranges;
-      for (const Stmt* loop : access.loops) ranges[loop->var] = {0, loop->extent - 1};
-      for (std::size_t d = 0; d < access.subscripts.size(); ++d) {
-        if (!uses_var(*access.subscripts[d], var)) continue;
-        const std::optional<Interval> range = interval_of(*access.subscripts[d], ranges);
-        if (!range || range->lo < 0 || range->hi >= shape->second[d]) return false;
-      }
+      if (!is_inside(access.tensor, access.subscripts, access.loops, var)) return false;
     }
     return true;
   }
 
  private:
-  // Every read of the tensor sees a write of the same iteration of the innermost loop around all its mentions.
+  static bool is_zero(const Expr& e) {
+    return (e.op == Op::int_literal && e.int_value == 0) || (e.op == Op::float_literal && e.float_value == 0);
+  }
+
+  // Intervals of the subscripts (of those that use `var`, if it is given) lie inside the tensor.
+  bool is_inside(const std::string& tensor, const std::vector<ExprPtr>& subscripts, const std::vector<const Stmt*>& loops,
+                 const std::string& var = {}) {
+    const auto shape = flow_.shapes().find(tensor);
+    if (shape == flow_.shapes().end()) return false;
+    VarRanges ranges;
+    for (const Stmt* loop : loops) ranges[loop->var] = {0, loop->extent - 1};
+    for (std::size_t d = 0; d < subscripts.size(); ++d) {
+      if (!var.empty() && !uses_var(*subscripts[d], var)) continue;
+      const std::optional<Interval> range = interval_of(*subscripts[d], ranges);
+      if (!range || range->lo < 0 || range->hi >= shape->second[d]) return false;
+    }
+    return true;
+  }
+
+  // Every read of the tensor sees a write of the same iteration of the innermost loop around all its mentions (or of
+  // the one run of the program, if there is none).
   bool is_private(const std::string& tensor, const std::vector<const Stmt*>& around) {
-    return !around.empty() && flow_.private_to(tensor, *around.back()).holds == Answer::yes;
+    return around.empty() || flow_.private_to(tensor, *around.back()).holds == Answer::yes;
   }
 
   // (a): the instances kept out, asked against every read at equal iterations of the loops around.
@@ -147,7 +184,7 @@ class Padding {
     }
     if (!definition || !definition->stmt->is_equation() || !definition->conditions.empty()) return false;
     const Expr& value = *definition->stmt->rhs;
-    if (value.op != Op::select || value.args[2]->op != Op::int_literal || value.args[2]->int_value != 0) return false;
+    if (value.op != Op::select || !is_zero(*value.args[2])) return false;
     const std::vector<const Stmt*> around = common_loops(flow_.accesses(), read.name);
     if (!is_private(read.name, around)) return false;
     Substitution map;
@@ -156,12 +193,7 @@ class Padding {
       if (left->op != Op::loop_var) return false;
       map.emplace_back(left->name, read.args[d]);
     }
-    const auto normal = [](const ExprPtr& e) -> ExprPtr {
-      if (e->op != Op::lt && e->op != Op::le) return e;
-      const std::optional<LinearForm> form = linear_form(*make_expr(Op::sub, {e->args[0], e->args[1]}));
-      return form ? make_expr(e->op, {linear_expr(*form), make_int(0)}) : e;
-    };
-    const ExprPtr wanted = normal(conjunct);
+    const ExprPtr wanted = normal_form(conjunct);
     for (const ExprPtr& part : split_conjunction(value.args[0])) {
       // Loops of the definition that are neither subscripts nor around the use have no meaning there.
       bool known = true;
@@ -171,7 +203,7 @@ class Padding {
         known &= mapped || std::any_of(around.begin(), around.end(), [&](const Stmt* l) { return l->var == e.name; });
         return true;
       });
-      if (known && same_expr(normal(substitute_vars(part, map)), wanted)) return true;
+      if (known && same_expr(normal_form(substitute_vars(part, map)), wanted)) return true;
     }
     return false;
   }
@@ -183,21 +215,35 @@ class Padding {
   const Access* write_ = nullptr;
 };
 
-bool is_candidate(const Program& program, const StmtPath& equation) {
+bool has_tests(const Program& program, const StmtPath& equation) {
   const Stmt& stmt = *stmt_at(program.body(), equation);
   const Tensor* tensor = program.find(stmt.tensor);
   return tensor && tensor->role == Role::tmp && match_self_update(stmt) && !tests_of(program.body(), equation).empty();
+}
+
+bool has_conditions(const Stmt& equation) {
+  bool found = false;
+  visit_expr(*equation.rhs, [&](const Expr& e) {
+    found |= e.op == Op::select && e.args[1]->op == Op::read;
+    return !found;
+  });
+  return found;
+}
+
+bool is_candidate(const Program& program, const StmtPath& equation) {
+  return has_tests(program, equation) || has_conditions(*stmt_at(program.body(), equation));
 }
 
 Result<Step> apply(const Program& program, const Target&, const Args& args) {
   CAIRN_TRY(const StmtPath equation, find_equation(program.body(), args.get("equation")));
   const Stmt& stmt = *stmt_at(program.body(), equation);
   if (!is_candidate(program, equation)) {
-    return refuse(program, stmt.pos, 1, fmt::format("{} is no self-update of a temporary that stands alone under tests on loop variables",
+    return refuse(program, stmt.pos, 1, fmt::format("{} is no self-update of a temporary that stands alone under tests on loop variables, "
+                                                    "and reads nothing under a condition",
                                                     args.get("equation")));
   }
   Padding padding(program, equation);
-  const std::vector<StmtPath> tests = tests_of(program.body(), equation);
+  const std::vector<StmtPath> tests = has_tests(program, equation) ? tests_of(program.body(), equation) : std::vector<StmtPath>{};
   Body body = program.body();
   std::string var;
   if (args.get("loop") != "-") {
@@ -205,6 +251,11 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) {
     var = stmt_at(program.body(), loop)->var;
   }
   std::size_t removed = 0, leaving = 0;
+  const ExprPtr rhs = var.empty() ? padding.without_conditions() : stmt.rhs;
+  if (rhs != stmt.rhs) {
+    ++removed;
+    body = replace_at(body, equation, Body{make_equation(stmt.tensor, stmt.subscripts, rhs, stmt.pos)});
+  }
   // Innermost first: a test that goes moves only what stands below it.
   for (auto path = tests.rbegin(); path != tests.rend(); ++path) {
     const Stmt& test = *stmt_at(program.body(), *path);
