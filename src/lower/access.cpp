@@ -79,7 +79,8 @@ std::optional<CEmitter::ElementRef> CEmitter::tile_ref(RegisterTile& tile, const
     return ref;
   }
   const std::int64_t sub = tile.lane_sum ? 0 : delta.constant % tile.lanes;
-  const std::string& name = tile.names.at(delta.constant - sub);
+  const std::string& held = tile.names.at(delta.constant - sub);
+  const std::string name = tile.lane_sum ? part_name(tile, held, vector_number_) : held;
   if (mode_ == LaneMode::lane) {
     LaneDump& dump = lane_dumps_[name];
     dump.dtype = program_.find(tile.tensor)->dtype;

@@ -60,7 +60,7 @@ void CEmitter::assemble() {
 
 Result<CSource> CEmitter::run() {
   for (const Conflict& c : program_.conflicts()) return error_at(program_, c.pos, Code::verify, c.message);
-  CAIRN_TRY(plan_, make_plan(program_, target_));
+  CAIRN_TRY(plan_, make_plan(program_, target_, flags_));
   CAIRN_CHECKED(elaborate_all(program_.body()));
   source_.entry = options_.entry;
   std::string params;
@@ -107,7 +107,9 @@ Result<CSource> CEmitter::run() {
 }
 
 Result<CSource> lower_c(const Program& program, const Target& target, const CLowerOptions& options) {
-  return CEmitter(program, target, options).run();
+  std::vector<std::string> flags;
+  CAIRN_TRY(const Program flagged, add_start_flags(program, &flags));
+  return CEmitter(flags.empty() ? program : flagged, target, options, flags).run();
 }
 
 std::vector<std::string> c_flags(const Target& target, bool exact) {

@@ -55,6 +55,7 @@ struct RegisterTile {
   IndexForm base;
   int lanes = 0;               // 0: scalars
   UpdateOp op = UpdateOp::add; // of lane_sum
+  int parts = 1;               // of lane_sum: independent accumulators, one a vector of the V loop
   bool lane_sum = false;       // one partial result a lane of a reduction over the lanes
   std::map<std::int64_t, std::string> names;  // offset of the first lane -> C variable
 };
@@ -71,8 +72,9 @@ std::string c_vector_helpers(const std::set<std::string>& helpers);
 
 class CEmitter {
  public:
-  CEmitter(const Program& program, const Target& target, const CLowerOptions& options)
-      : program_(program), target_(target), options_(options) {}
+  CEmitter(const Program& program, const Target& target, const CLowerOptions& options,
+           const std::vector<std::string>& flags)
+      : program_(program), target_(target), options_(options), flags_(flags) {}
   Result<CSource> run();
 
  private:
@@ -161,6 +163,8 @@ class CEmitter {
                       const std::vector<const Stmt*>& inner, const Stmt& loop) const;
   void load_tile(const RegisterTile& tile);
   std::string neutral_vector(const RegisterTile& tile);
+  std::string part_name(const RegisterTile& tile, const std::string& name, std::int64_t part) const;
+  std::string combine_vectors(UpdateOp op, Dtype dtype, const std::string& x, const std::string& y);
   std::string combine_lanes(const RegisterTile& tile, const std::string& element, const std::string& lanes);
 
   // parallel.cpp
@@ -200,6 +204,7 @@ class CEmitter {
   const Program& program_;
   const Target& target_;
   const CLowerOptions& options_;
+  const std::vector<std::string>& flags_;
   LowerPlan plan_;
   std::map<const Stmt*, TypedPtr> typed_;
   std::map<const Expr*, TypedPtr> typed_indices_;
@@ -213,6 +218,7 @@ class CEmitter {
 
   LaneMode mode_ = LaneMode::scalar;
   int lanes_ = 0;
+  std::int64_t vector_number_ = 0;     // of the V loop, when written out
   std::string lane_var_;               // C variable of the lane in lane mode
   bool vector_failed_ = false;
   bool lazy_ = false;                  // inside an operand that may not be evaluated

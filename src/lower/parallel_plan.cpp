@@ -3,6 +3,7 @@
 #include <functional>
 #include <set>
 
+#include "analysis/promise.h"
 #include "lower/plan.h"
 
 namespace cairn {
@@ -109,8 +110,10 @@ std::optional<UpdateOp> reduction_op(const std::vector<Mention>& mentions) {
   return op;
 }
 
-ParallelPlan plan_loop(const Program& program, const Stmt& loop, const std::vector<const PlacedEquation*>& inside,
-                       std::size_t depth, LowerPlan* plan) {
+ParallelPlan plan_loop(const Program& program, const Target& target, const StmtPath& path,
+                       const std::vector<const PlacedEquation*>& inside, LowerPlan* plan) {
+  const std::size_t depth = path.size() - 1;
+  const Stmt& loop = *inside[0]->enclosing[depth];
   ParallelPlan out;
   std::map<std::string, std::vector<Mention>> mentions;
   std::map<std::string, std::int64_t> inner;
@@ -132,6 +135,7 @@ ParallelPlan plan_loop(const Program& program, const Stmt& loop, const std::vect
     }
   }
   std::int64_t bytes = 0;
+  std::optional<PromiseVerdict> verdict;
   for (const std::string& name : written) {
     const Tensor* tensor = program.find(name);
     const std::vector<Mention>& list = mentions[name];
@@ -146,6 +150,13 @@ ParallelPlan plan_loop(const Program& program, const Stmt& loop, const std::vect
     });
     if (tensor->scope != Scope::g && tensor->role == Role::tmp && !op && !by_var && reset.contains(name)) continue;
     if (!op && same_places(list) && by_var) continue;
+    if (!op) {
+      // The exact analysis tells other accesses of the same iteration from a scan.
+      if (!verdict) verdict = check_promise(program, path, LoopKind::P, target);
+      const bool carried = std::any_of(verdict->chains.begin(), verdict->chains.end(),
+                                       [&name](const CarriedChain& c) { return c.tensor == name; });
+      if (verdict->ok && !carried) continue;
+    }
     if (!op) {
       out.reason = "the loop over " + loop.var + " runs serially: " + name + " may be carried from one iteration to another";
       return out;
@@ -171,7 +182,8 @@ ParallelPlan plan_loop(const Program& program, const Stmt& loop, const std::vect
 }
 }  // namespace
 
-void plan_parallel(const Program& program, const std::vector<PlacedEquation>& equations, LowerPlan* plan) {
+void plan_parallel(const Program& program, const Target& target, const std::vector<PlacedEquation>& equations,
+                   LowerPlan* plan) {
   std::map<StmtPath, std::vector<const PlacedEquation*>> regions;
   for (const PlacedEquation& eq : equations) {
     for (std::size_t i = 0; i < eq.enclosing.size(); ++i) {
@@ -182,8 +194,7 @@ void plan_parallel(const Program& program, const std::vector<PlacedEquation>& eq
     }
   }
   for (const auto& [path, inside] : regions) {
-    const std::size_t depth = path.size() - 1;
-    ParallelPlan decided = plan_loop(program, *inside[0]->enclosing[depth], inside, depth, plan);
+    ParallelPlan decided = plan_loop(program, target, path, inside, plan);
     if (!decided.parallel) plan->notes.push_back(decided.reason);
     plan->parallel[path] = std::move(decided);
   }

@@ -155,7 +155,7 @@ std::string c_name(std::string_view name) {
       "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern",
       "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed",
       "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "asm",
-      "typeof", "linux", "unix", "tensors", "workspace", "failed"};
+      "typeof", "linux", "unix", "tensors", "workspace", "failed", "chunk", "main"};
   std::string out;
   for (const char c : name) out += (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ? c : '_';
   if (out.empty() || (out[0] >= '0' && out[0] <= '9')) out = "x_" + out;
@@ -225,7 +225,7 @@ void plan_places(const Program& program, const Target& target, const std::vector
   }
 }
 
-Result<LowerPlan> make_plan(const Program& program, const Target& target) {
+Result<LowerPlan> make_plan(const Program& program, const Target& target, const std::vector<std::string>& flags) {
   LowerPlan plan;
   while (plan.max_unroll > 1 && count_statements(program.body(), plan.max_unroll) > kMaxStatements) plan.max_unroll /= 2;
   if (plan.max_unroll < 64) {
@@ -254,8 +254,12 @@ Result<LowerPlan> make_plan(const Program& program, const Target& target) {
     plan.places.emplace(t.name, std::move(place));
   }
   const std::vector<PlacedEquation> equations = place_equations(program.body());
-  CAIRN_CHECKED(plan_starts(program, equations, &plan));
-  plan_parallel(program, equations, &plan);
+  plan_starts(program, equations, &plan);
+  for (const std::string& flag : flags) {
+    plan.entry_starts[flag] = make_int(0);
+    plan.notes.push_back(fmt::format("{} remembers which elements are written, as several operators may start them", flag));
+  }
+  plan_parallel(program, target, equations, &plan);
   plan_places(program, target, equations, &plan);
   return plan;
 }

@@ -46,6 +46,9 @@ struct ParallelPlan {
   std::int64_t chunks = 0;              // partials, if there are reductions
 };
 
+// V loops of up to this many vectors are written out.
+inline constexpr std::int64_t kUnrolledVectors = 8;
+
 struct LowerPlan {
   std::map<std::string, Place, std::less<>> places;
   std::map<StmtPath, Body> starts;      // statements to emit before the statement at a path
@@ -57,11 +60,17 @@ struct LowerPlan {
   std::vector<std::string> notes;
 };
 
-Result<LowerPlan> make_plan(const Program& program, const Target& target);
+// `flags`: tensors of add_start_flags, cleared on entry.
+Result<LowerPlan> make_plan(const Program& program, const Target& target, const std::vector<std::string>& flags);
+
+// Tensors that different operators may start get a bool tensor of written elements, which every write sets and
+// every self-update asks. Such programs are legal but rare; the result is no longer made of self-updates there.
+Result<Program> add_start_flags(const Program& program, std::vector<std::string>* flags);
 
 // Parts of make_plan.
-Result<void> plan_starts(const Program& program, const std::vector<PlacedEquation>& equations, LowerPlan* plan);
-void plan_parallel(const Program& program, const std::vector<PlacedEquation>& equations, LowerPlan* plan);
+void plan_starts(const Program& program, const std::vector<PlacedEquation>& equations, LowerPlan* plan);
+void plan_parallel(const Program& program, const Target& target, const std::vector<PlacedEquation>& equations,
+                   LowerPlan* plan);
 void plan_places(const Program& program, const Target& target, const std::vector<PlacedEquation>& equations,
                  LowerPlan* plan);
 

@@ -3,8 +3,7 @@
 // proofs here; the fallback sets a whole tensor on entry.
 #include <algorithm>
 
-#include <fmt/core.h>
-
+#include "ir/walk.h"
 #include "lower/plan.h"
 
 namespace cairn {
@@ -102,32 +101,72 @@ std::optional<Body> local_start(const PlacedEquation& eq, std::size_t cut, const
   if (dropped_test && !provably_inside(eq.equation->subscripts, shape, ranges)) return std::nullopt;
   return body;
 }
-}  // namespace
-
-Result<void> plan_starts(const Program& program, const std::vector<PlacedEquation>& equations, LowerPlan* plan) {
+std::map<std::string, std::vector<Writer>> collect_writers(const std::vector<PlacedEquation>& equations) {
   std::map<std::string, std::vector<Writer>> writers;
   for (const PlacedEquation& eq : equations) {
     writers[eq.equation->tensor].push_back({&eq, match_self_update(*eq.equation)});
   }
-  for (const auto& [name, list] : writers) {
+  return writers;
+}
+
+// The self-updates that may meet an element unwritten.
+std::vector<const Writer*> collect_starters(const std::vector<Writer>& list) {
+  std::vector<const Writer*> starters;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (!list[i].update) continue;
+    const bool covered = std::any_of(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(i),
+                                     [&](const Writer& w) { return is_covered(*w.at, *list[i].at); });
+    if (!covered) starters.push_back(&list[i]);
+  }
+  return starters;
+}
+}  // namespace
+
+Result<Program> add_start_flags(const Program& program, std::vector<std::string>* flags) {
+  Program out = program;
+  const std::vector<PlacedEquation> equations = place_equations(program.body());
+  for (const auto& [name, list] : collect_writers(equations)) {
     const Tensor* tensor = program.find(name);
     if (tensor == nullptr || tensor->role == Role::io) continue;
-    std::vector<const Writer*> starters;
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      if (!list[i].update) continue;
-      const bool covered = std::any_of(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(i),
-                                       [&](const Writer& w) { return is_covered(*w.at, *list[i].at); });
-      if (!covered) starters.push_back(&list[i]);
-    }
+    const std::vector<const Writer*> starters = collect_starters(list);
+    const bool mixed = std::any_of(starters.begin(), starters.end(), [&starters](const Writer* w) {
+      return w->update->op != starters[0]->update->op;
+    });
+    if (!mixed) continue;
+    CAIRN_TRY(const auto shapes, infer_shapes(program));
+    Tensor flag;
+    flag.name = fresh_tensor(out);
+    flag.dtype = Dtype::boolean;
+    flag.scope = tensor->scope;
+    flag.shape = shapes.at(name);
+    flag.declared = true;
+    flags->push_back(flag.name);
+    out.set_tensor(flag);
+    out.set_body(rewrite_stmts(out.body(), [&](const StmtPtr& s) -> std::optional<Body> {
+      if (!s->is_equation() || s->tensor != name) return std::nullopt;
+      StmtPtr write = s;
+      if (const auto update = match_self_update(*s)) {
+        const ExprPtr neutral = neutral_element(update->op, tensor->dtype);
+        write = make_equation(name, s->subscripts, rewrite_expr(s->rhs, [&](const ExprPtr& e) -> ExprPtr {
+          if (e->op != Op::read || e->name != name) return nullptr;
+          return make_expr(Op::select, {make_read(flag.name, s->subscripts), e, neutral}, e->pos);
+        }), s->pos);
+      }
+      const ExprPtr yes = make_expr(Op::lt, {make_int(0), make_int(1)});
+      return Body{write, make_equation(flag.name, s->subscripts, yes, s->pos)};
+    }));
+  }
+  return out;
+}
+
+void plan_starts(const Program& program, const std::vector<PlacedEquation>& equations, LowerPlan* plan) {
+  for (const auto& [name, list] : collect_writers(equations)) {
+    const Tensor* tensor = program.find(name);
+    if (tensor == nullptr || tensor->role == Role::io) continue;
+    const std::vector<const Writer*> starters = collect_starters(list);
     if (starters.empty()) continue;
     const PlacedEquation& first = *starters[0]->at;
     const ExprPtr neutral = neutral_element(starters[0]->update->op, tensor->dtype);
-    for (const Writer* w : starters) {
-      if (w->update->op == starters[0]->update->op) continue;
-      return error_at(program, w->at->equation->pos, Code::verify,
-                      fmt::format("tensor {} may start at this {} or at an earlier {}; write its start", name,
-                                  update_op_name(w->update->op), update_op_name(starters[0]->update->op)));
-    }
     const std::size_t cut = outermost_reduction(first);
     std::optional<Body> start;
     if (starters.size() == 1 && list[0].at == &first && writers_agree(list, first, cut)) {
@@ -141,7 +180,6 @@ Result<void> plan_starts(const Program& program, const std::vector<PlacedEquatio
     Body& body = plan->starts[where];
     body.insert(body.end(), start->begin(), start->end());
   }
-  return {};
 }
 
 }  // namespace cairn

@@ -93,6 +93,7 @@ std::optional<RegisterTile> CEmitter::plan_tile(const Stmt& loop, const std::str
   std::set<std::int64_t> offsets;
   bool lane_mentions = false, reduced_over_lanes = false, plain = false;
   int lanes = 0;
+  std::int64_t chunks = 1;
   const bool fits = each_mention([&](const Stmt* equation, const std::vector<ExprPtr>& subscripts, bool write,
                                      const std::vector<const Stmt*>& inner) {
     if (guarded && !registers && (in_parallel_ || !in_bounds_with(name, subscripts, inner, loop))) return false;
@@ -138,6 +139,9 @@ std::optional<RegisterTile> CEmitter::plan_tile(const Stmt& loop, const std::str
       const auto update = equation == nullptr || equation->tensor != name ? std::nullopt : match_self_update(*equation);
       if (!update || (reduced_over_lanes && tile.op != update->op)) return false;
       tile.op = update->op;
+      for (const Stmt* s : inner) {
+        if (s->kind == LoopKind::V) chunks = std::max(chunks, s->extent / width);
+      }
       reduced_over_lanes = true;
     }
     plain |= width == 0;
@@ -157,6 +161,7 @@ std::optional<RegisterTile> CEmitter::plan_tile(const Stmt& loop, const std::str
   if (registers && !reduced_over_lanes) return std::nullopt;
   tile.lanes = lane_mentions || reduced_over_lanes ? lanes : 0;
   tile.lane_sum = reduced_over_lanes;
+  if (tile.lane_sum && chunks <= kUnrolledVectors && offsets.size() <= 4) tile.parts = static_cast<int>(std::min<std::int64_t>(chunks, 4));
   if (tile.lanes > 0 && offsets.size() > kMaxVectors) return std::nullopt;
   if (lane_mentions) {
     const std::int64_t first = *offsets.begin();
@@ -205,7 +210,9 @@ void CEmitter::load_tile(const RegisterTile& tile) {
     at.constant += offset;
     const std::string index = print_index(at).text;
     if (tile.lane_sum) {
-      line(fmt::format("{} {} = {};", vector_type(dtype), name, neutral_vector(tile)));
+      for (int part = 0; part < tile.parts; ++part) {
+        line(fmt::format("{} {} = {};", vector_type(dtype), part_name(tile, name, part), neutral_vector(tile)));
+      }
     } else if (tile.lanes > 0) {
       line(fmt::format("{} {} = *(const {} *)&{}[{}];", vector_type(dtype), name, vector_type(dtype, true), place.name, index));
     } else {
@@ -230,7 +237,11 @@ void CEmitter::close_tiles(const std::vector<RegisterTile>& tiles) {
       if (tile.lane_sum) {
         RegisterTile* held = find_tile(tile.tensor);
         const std::string element = held != nullptr ? tile_ref(*held, at, true)->lvalue : fmt::format("{}[{}]", place.name, index);
-        line(combine_lanes(tile, element, name));
+        const std::string sum = part_name(tile, name, 0);
+        for (int part = 1; part < tile.parts; ++part) {
+          line(combine_vectors(tile.op, dtype, sum, part_name(tile, name, part)));
+        }
+        line(combine_lanes(tile, element, sum));
       } else if (tile.lanes > 0) {
         line(fmt::format("*({} *)&{}[{}] = {};", vector_type(dtype, true), place.name, index, name));
       } else {

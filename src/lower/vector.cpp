@@ -8,10 +8,6 @@
 
 namespace cairn {
 
-namespace {
-constexpr std::int64_t kUnrolledVectors = 8;
-}
-
 bool CEmitter::emit_vector_loop(const Stmt& loop) {
   const int width = lanes_of(loop);
   if (width == 0) return false;
@@ -26,11 +22,13 @@ bool CEmitter::emit_vector_loop(const Stmt& loop) {
   lanes_ = width;
   if (constant) {
     for (std::int64_t i = 0; i < loop.extent; i += width) {
+      vector_number_ = i / width;
       bind(loop.var, "", i, true, {i, i + width - 1});
       emit_body(loop.body);
       unbind();
     }
   } else {
+    vector_number_ = 0;
     const std::string var = c_name(loop.var);
     open(fmt::format("for (int64_t {0} = 0; {0} < {1}; {0} += {2}) {{", var, loop.extent, width));
     bind(loop.var, var, 0, true, {0, loop.extent - 1});
@@ -227,6 +225,25 @@ std::string CEmitter::vector_function(Op op, bool single, const std::string& nam
 std::string CEmitter::neutral_vector(const RegisterTile& tile) {
   const Dtype dtype = program_.find(tile.tensor)->dtype;
   return fmt::format("({}) - ({}){{}}", neutral_text(neutral_element(tile.op, dtype), dtype), vector_type(dtype));
+}
+
+std::string CEmitter::part_name(const RegisterTile& tile, const std::string& name, std::int64_t part) const {
+  return tile.parts > 1 ? fmt::format("{}_{}", name, part % tile.parts) : name;
+}
+
+// x = x op y, lane by lane.
+std::string CEmitter::combine_vectors(UpdateOp op, Dtype dtype, const std::string& x, const std::string& y) {
+  const ComputeType type = compute_type(dtype);
+  const CValue a = load_value({x, true, true}, dtype);
+  const CValue b = load_value({y, true, true}, dtype);
+  CValue v;
+  if (op == UpdateOp::add || op == UpdateOp::mul) {
+    v = binary(op == UpdateOp::add ? "+" : "*", a, b, op == UpdateOp::add ? kAdd : kMul);
+  } else {
+    const std::string stem = type == ComputeType::f32 ? "f" : type == ComputeType::f64 ? "d" : "l";
+    v = {fmt::format("cairn_{}_v{}{}({}, {})", update_op_name(op), lanes_, stem, a.text, b.text), kAtom, true, 4};
+  }
+  return fmt::format("{} = {};", x, store_value(v, type, dtype, true));
 }
 
 // element = element op (the lanes folded by halves, always in the same order).
