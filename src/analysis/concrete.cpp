@@ -100,7 +100,8 @@ class FlowVisitor {
     if (t.from_outside) return;
     if (offset < 0 || state.empty()) {
       if (a.self) {
-        ++flow_.starts[a.equation].undecided;
+        ConcreteStart& start = flow_.starts[a.equation];
+        ++(sure_[a.tensor] == t.size ? start.continues : start.undecided);
       } else if (sure_[a.tensor] != t.size) {
         problem(ConcreteProblem::Kind::unwritten, a, env);
       }

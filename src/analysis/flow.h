@@ -53,7 +53,8 @@ class FlowAnalysis {
   FlowVerdict written_before(const Access& read);
   // Is every element of an output written?
   FlowVerdict covered(const std::string& tensor);
-  StartVerdict start(std::uint32_t equation);
+  // With `only_provable` the answer may stop at `provable`.
+  StartVerdict start(std::uint32_t equation, bool only_provable = false);
   // Does a read of an `s` or `l` element always see a write of the same kernel and the same iteration of the
   // outermost P (of the block axes), or of the same run of statements between P nests?
   FlowVerdict stays_inside(const Access& read);

@@ -78,7 +78,7 @@ Run run_of(const Program& program, const Access& a, LoopKind kind) {
 }
 }  // namespace
 
-StartVerdict FlowAnalysis::start(std::uint32_t equation) {
+StartVerdict FlowAnalysis::start(std::uint32_t equation, bool only_provable) {
   State& s = *state_;
   StartVerdict v;
   const Access* self = nullptr;
@@ -114,7 +114,13 @@ StartVerdict FlowAnalysis::start(std::uint32_t equation) {
     precede = a == Answer::yes ? a : precede == Answer::yes ? precede : a;
   }
   if (precede == Answer::no) v.by_others = Written::never;
-  CoverQuestion question{self, others, 0, nullptr, true};
+  if (only_provable && (known || precede == Answer::no)) {
+    v.provable = true;
+    return v;
+  }
+  // A scattered update needs every element that it may meet.
+  const Access wide = s.widened(*self);
+  CoverQuestion question{&wide, others, 0, nullptr, true};
   if (!others.empty() && s.covered(question, nullptr) == Answer::yes) {
     v.by_others = v.written = Written::always;
     v.provable = true;

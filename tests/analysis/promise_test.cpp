@@ -1,6 +1,7 @@
 // Promises: chains that a kind may reassociate, and what is refused.
 #include <gtest/gtest.h>
 
+#include "analysis/concrete.h"
 #include "analysis/promise.h"
 #include "ir/text.h"
 
@@ -88,6 +89,10 @@ TEST(Promise, StartVerdicts) {
   EXPECT_EQ(start("in A^{f32}_{64};io D^{f32}_{64};L^{64}_{i=0}[D_{i}=D_{i}+A_{i};];", 0), "always/always");
   // A bias added after the product continues it.
   EXPECT_EQ(start(std::string(matmul) + "L^{64}_{i=0}L^{64}_{j=0}[D_{i,j}=D_{i,j}+A_{0,j};];", 1), "always/always");
+  // A scattered sum needs its start written everywhere.
+  const char* scatter = "in A^{f32}_{16};in I^{i64}_{16};out D^{f32}_{4};L^{4}_{i=0}[D_{i}=0;];L^{16}_{i=0}[D_{I_{i}}=D_{I_{i}}+A_{i};];";
+  EXPECT_EQ(start(scatter, 1), "always/always");
+  EXPECT_EQ(run_concrete(parse(scatter)).starts[1].continues, 16);
   // Unrolled by two: the first starts at k==0, the second never.
   const char* unrolled = "in A^{f32}_{64,64};out D^{f32}_{64};L^{64}_{i=0}L^{32}_{k=0}[D_{i}=D_{i}+A_{i,k*2};D_{i}=D_{i}+A_{i,k*2+1};];";
   EXPECT_EQ(start(unrolled, 0), "sometimes/sometimes k==0");

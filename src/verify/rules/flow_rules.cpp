@@ -74,7 +74,7 @@ void check_reads(VerifyFacts& facts, VerifyReport& report) {
 void check_starts(VerifyFacts& facts, VerifyReport& report) {
   for (const Access& a : facts.flow().accesses()) {
     if (!a.is_self) continue;
-    StartVerdict v = facts.flow().start(a.equation);
+    StartVerdict v = facts.flow().start(a.equation, true);
     if (!v.provable) refuse(report, 10, std::move(v.reason));
   }
 }
