@@ -36,6 +36,11 @@ inline ExprPtr isnan(ExprPtr a) { return unary(Op::isnan, std::move(a)); }
 inline ExprPtr lnot(ExprPtr a) { return unary(Op::logical_not, std::move(a)); }
 inline ExprPtr add(ExprPtr a, ExprPtr b) { return binary(Op::add, std::move(a), std::move(b)); }
 inline ExprPtr sub(ExprPtr a, ExprPtr b) { return binary(Op::sub, std::move(a), std::move(b)); }
+// a + offset as people write it: a, a+2, a-2.
+inline ExprPtr shifted(ExprPtr a, std::int64_t offset) {
+  if (offset == 0) return a;
+  return offset > 0 ? add(std::move(a), num(offset)) : sub(std::move(a), num(-offset));
+}
 inline ExprPtr mul(ExprPtr a, ExprPtr b) { return binary(Op::mul, std::move(a), std::move(b)); }
 inline ExprPtr div(ExprPtr a, ExprPtr b) { return binary(Op::div, std::move(a), std::move(b)); }
 inline ExprPtr pow(ExprPtr a, ExprPtr b) { return binary(Op::pow, std::move(a), std::move(b)); }

@@ -6,6 +6,12 @@
 namespace cairn {
 namespace {
 
+// Sums and products of clamped integers and extents stay within 64 bits; larger ones (slices to the end) mean the same.
+std::int64_t clamp_integer(std::int64_t value) {
+  constexpr std::int64_t kLimit = std::int64_t{1} << 60;
+  return std::clamp(value, -kLimit, kLimit);
+}
+
 std::string show(const Shape& shape) {
   std::string text = "[";
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
@@ -77,7 +83,7 @@ Result<std::vector<Operand>> Call::tensors(std::string_view name) const {
 Result<std::int64_t> Call::integer(std::string_view name) const {
   CAIRN_TRY(const Arg* arg, find(name, "an integer"));
   if (arg->kind != Arg::Kind::integer) return error(fmt::format("argument {} is not an integer", name));
-  return arg->integer;
+  return clamp_integer(arg->integer);
 }
 
 Result<Scalar> Call::scalar(std::string_view name) const {
@@ -97,12 +103,12 @@ Result<double> Call::number(std::string_view name) const {
 
 Result<std::vector<std::int64_t>> Call::integers(std::string_view name) const {
   CAIRN_TRY(const Arg* arg, find(name, "a list of integers"));
-  if (arg->kind == Arg::Kind::integer) return std::vector<std::int64_t>{arg->integer};
+  if (arg->kind == Arg::Kind::integer) return std::vector<std::int64_t>{clamp_integer(arg->integer)};
   if (arg->kind != Arg::Kind::list) return error(fmt::format("argument {} is not a list of integers", name));
   std::vector<std::int64_t> out;
   for (const Arg& item : arg->items) {
     if (item.kind != Arg::Kind::integer) return error(fmt::format("argument {} is not a list of integers", name));
-    out.push_back(item.integer);
+    out.push_back(clamp_integer(item.integer));
   }
   return out;
 }

@@ -39,6 +39,7 @@ class Call {
   Result<std::vector<Operand>> tensors(std::string_view name) const;
   // Null entries stay null.
   Result<std::vector<std::optional<Operand>>> maybe_tensors(std::string_view name) const;
+  // Integers are clamped to +-2**60, so that sums with extents stay within 64 bits.
   Result<std::int64_t> integer(std::string_view name) const;
   Result<double> number(std::string_view name) const;
   Result<Scalar> scalar(std::string_view name) const;

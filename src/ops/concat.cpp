@@ -11,6 +11,8 @@ namespace {
 
 using namespace build;
 
+constexpr std::int64_t kLargestPad = std::int64_t{1} << 40;
+
 // One nest an operand, writing disjoint parts of one tensor.
 Result<void> join_along(Call& call, const std::vector<Operand>& parts, std::size_t axis) {
   const Shape& shape = call.shape();
@@ -70,7 +72,8 @@ Result<void> emit_split(Call& call) {
     const bool chunks = call.has("chunks");
     CAIRN_TRY(const std::int64_t count, call.integer(chunks ? "chunks" : "split_size"));
     if (count < 1) return call.error("the number or size of parts is below 1");
-    const std::int64_t size = chunks ? std::max<std::int64_t>((self.shape[axis] + count - 1) / count, 1) : count;
+    const std::int64_t whole = std::max<std::int64_t>(self.shape[axis], 1);
+    const std::int64_t size = chunks ? (whole - 1) / count + 1 : std::min(count, whole);
     for (std::size_t k = 0; k < extents.size(); ++k) {
       const std::int64_t start = static_cast<std::int64_t>(k) * size;
       extents[k] = std::clamp(self.shape[axis] - start, std::int64_t{0}, size);
@@ -131,7 +134,7 @@ Result<void> emit_roll(Call& call) {
   std::vector<std::int64_t> shift(self.rank(), 0);
   for (std::size_t k = 0; k < axes.size(); ++k) {
     CAIRN_TRY(const std::size_t axis, call.check_axis(axes[k], self.rank()));
-    if (self.rank() > 0) shift[axis] += shifts[k];
+    if (self.rank() > 0 && self.shape[axis] > 0) shift[axis] += shifts[k] % self.shape[axis];
   }
   return call.finish_compute([&](const Index& i) {
     Index own = i;
@@ -161,6 +164,7 @@ Result<void> emit_pad(Call& call) {
   }
   if (call.shape().size() != self.rank()) return call.error("the rank changes");
   for (std::size_t axis = 0; axis < self.rank(); ++axis) {
+    if (before[axis] > kLargestPad || after[axis] > kLargestPad) return call.error("pad is too large");
     if (call.shape()[axis] != self.shape[axis] + before[axis] + after[axis]) return call.error("pad does not fit");
   }
   const ExprPtr fill = self.dtype == Dtype::boolean ? eq(num(0), num(value.number != 0 ? 0 : 1))
@@ -170,7 +174,7 @@ Result<void> emit_pad(Call& call) {
     ExprPtr inside;
     const auto require = [&](ExprPtr condition) { inside = inside == nullptr ? condition : land(inside, condition); };
     for (std::size_t axis = 0; axis < self.rank(); ++axis) {
-      if (before[axis] != 0) own[axis] = add(i[axis], num(-before[axis]));
+      own[axis] = shifted(i[axis], -before[axis]);
       if (before[axis] > 0) require(ge(i[axis], num(before[axis])));
       if (after[axis] > 0) require(lt(i[axis], num(before[axis] + self.shape[axis])));
     }
@@ -186,8 +190,7 @@ Result<void> emit_triangle(Call& call) {
   const ExprPtr zero = self.dtype == Dtype::boolean ? eq(num(0), num(1)) : num(0);
   return call.finish_compute([&](const Index& i) {
     const ExprPtr row = i[i.size() - 2];
-    const ExprPtr edge = diagonal == 0 ? row : add(row, num(diagonal));
-    return select(binary(kOp, i.back(), edge), self.at(i), zero);
+    return select(binary(kOp, i.back(), shifted(row, diagonal)), self.at(i), zero);
   });
 }
 

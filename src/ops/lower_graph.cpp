@@ -87,6 +87,12 @@ class Lowering {
     return error;
   }
 
+  bool reads_io(const Expr& element) const {
+    return std::any_of(emit_.program().tensors().begin(), emit_.program().tensors().end(), [&](const Tensor& tensor) {
+      return tensor.role == Role::io && reads_tensor(element, tensor.name);
+    });
+  }
+
   bool is_updated(const std::string& name) const {
     return std::any_of(graph_.updates.begin(), graph_.updates.end(),
                        [&](const GraphUpdate& update) { return update.tensor == name; });
@@ -151,9 +157,7 @@ class Lowering {
       if (value.shape != target.shape || value.dtype != target.dtype) {
         return fault(fmt::format("the update of '{}' has another shape or dtype", update.tensor));
       }
-      const std::string source = whole_tensor(value);
-      const Tensor* tensor = source.empty() ? nullptr : emit_.program().find(source);
-      if (graph_.updates.size() > 1 && (tensor == nullptr || tensor->role == Role::io)) {
+      if (reads_io(*value.element)) {
         value = emit_.compute(value.dtype, value.shape, [&](const Index& i) { return value.at(i); });
       }
       pending.emplace_back(target, std::move(value));

@@ -9,6 +9,9 @@
 
 namespace cairn {
 
+// 2**30 values of the interpreter take 8 GiB.
+constexpr std::int64_t kLargestGenerated = std::int64_t{1} << 30;
+
 double generate_uniform(const Generator& generator, std::uint64_t k) {
   const std::uint64_t bits = mix64(mix64(generator.seed) + k) >> 40;
   return generator.low + (generator.high - generator.low) * (static_cast<double>(bits) / 16777216.0);
@@ -39,6 +42,14 @@ Result<ValueMap> load_graph_values(const Graph& graph, const std::string& direct
   for (const GraphTensor& tensor : graph.tensors) {
     if (tensor.role == Role::in) continue;
     if (tensor.key.empty()) {
+      if (*element_count(tensor.shape) > kLargestGenerated) {
+        Error error;
+        error.code = Code::parse;
+        error.where.file = graph.file;
+        error.message = fmt::format("tensor '{}' has {} elements, a generator makes at most {}", tensor.name,
+                                    *element_count(tensor.shape), kLargestGenerated);
+        return error;
+      }
       out[tensor.name] = generate_value(tensor);
       continue;
     }
