@@ -62,6 +62,28 @@ bool reorder(Schedule& schedule, std::size_t nest, const std::vector<std::string
   return schedule.apply("loop_reorder", Args{{"order", join(addresses, '+')}});
 }
 
+// A panel of this operand is transposed if its last subscript does not move with the lane.
+const char* panel_order(const Program& program, std::size_t nest, const std::string& tensor, const std::string& lane) {
+  for (const EquationRef& ref : collect_equations({program.body()[nest]})) {
+    for (const Read& read : reads_of(*ref.equation->rhs, nullptr)) {
+      if (read.tensor == tensor && !read.subscripts->empty() && !uses_var(*read.subscripts->back(), lane)) return "1x0";
+    }
+  }
+  return "-";
+}
+
+// Drops the tail tests of the tile's update on these loops where its operands are staged with padding.
+void pad_tile(Schedule& schedule, std::size_t nest, const std::vector<std::string>& vars) {
+  for (const std::string& var : vars) {
+    for (const EquationRef& ref : collect_equations(schedule.program().body())) {
+      const Tensor* target = schedule.program().find(ref.equation->tensor);
+      if (ref.path[0] != nest || !target || target->role != Role::tmp || !match_self_update(*ref.equation)) continue;
+      const std::string address = equation_address(schedule.program().body(), ref.path);
+      if (schedule.apply("pad_to_tile", Args{{"equation", address}, {"loop", address_in(nest, var)}})) break;
+    }
+  }
+}
+
 }  // namespace
 
 std::optional<ReuseNest> match_reuse_nest(const Program& program, std::size_t nest) {
@@ -216,9 +238,13 @@ bool apply_tile(Schedule& schedule, std::size_t nest, const NestChoice& choice) 
     }
     if (choice.stage_lanes && !inner_lane.empty()) {
       for (const std::string& tensor : m.lane_operands) {
-        schedule.apply("cache_read_write", Args{{"tensor", tensor}, {"loop", address_in(nest, inner_lane)}, {"scope", "s"}, {"mode", "read"}});
+        Args panel{{"tensor", tensor}, {"loop", address_in(nest, inner_lane)}, {"scope", "s"}, {"mode", "read"}};
+        Args transposed = panel;
+        transposed.set("order", panel_order(schedule.program(), nest, tensor, lane_point));
+        if (!schedule.apply("cache_read_write", std::move(transposed))) schedule.apply("cache_read_write", std::move(panel));
       }
     }
+    pad_tile(schedule, nest, {row_point, lane_point});
   }
 
   // 6. vectors, registers, threads
