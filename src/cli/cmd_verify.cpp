@@ -2,11 +2,9 @@
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
-#include "base/file.h"
-#include "base/interrupt.h"
 #include "cli/executor.h"
 #include "cli/load.h"
-#include "ir/text.h"
+#include "cli/rows.h"
 #include "strategy/strategy.h"
 #include "verify/certificate.h"
 
@@ -15,7 +13,7 @@ namespace cairn {
 namespace {
 
 struct VerifyOptions {
-  std::string before, after, claim = "algebraic", action, pairs;
+  std::string before, after, claim = "algebraic", action, pairs, reading;
   bool execute = false;
   double numeric_seconds = 5;
 };
@@ -55,43 +53,30 @@ Result<CertificateSet> judge(const Program& before, const Program& after, Exactn
   return certify(before, after, claim, &evidence, certify_options);
 }
 
+// One program of a pair: its text, parsed by the Step-TP reading unless another was asked for.
+Result<Program> parse_side(const Json& row, const char* key, const VerifyOptions& options) {
+  CAIRN_TRY(const std::string text, get_string(row, key));
+  ParseOptions parse;
+  parse.file = key;
+  parse.reading = options.reading.empty() ? Reading::steptp : parse_reading(options.reading);
+  return parse_program(text, parse);
+}
+
 Result<int> verify_pairs(Session& session, const VerifyOptions& options, Exactness claim, const Target& target) {
-  CAIRN_TRY(const std::string text, read_file(options.pairs));
-  std::size_t start = 0, line_number = 0, accepted = 0, total = 0;
-  while (start < text.size()) {
-    if (interrupted() != 0) return Error{Code::interrupted, "interrupted", {}, {}};
-    const std::size_t end = std::min(text.find('\n', start), text.size());
-    const std::string line = text.substr(start, end - start);
-    start = end + 1;
-    ++line_number;
-    if (line.empty()) continue;
-    ++total;
-    Json answer{{"id", fmt::format("line {}", line_number)}, {"ok", false}, {"certificates", Json::array()}, {"reason", ""}};
-    const auto row = parse_json(line, options.pairs);
-    if (!row.ok()) {
-      return Error{Code::parse, fmt::format("{}:{}: {}", options.pairs, line_number, row.error().message), {}, {}};
-    }
-    CAIRN_TRY(const std::string before_text, get_string(row.value(), "before"));
-    CAIRN_TRY(const std::string after_text, get_string(row.value(), "after"));
-    if (row->contains("id")) answer["id"] = (*row)["id"];
-    ParseOptions parse;
-    parse.file = "before";
-    const auto before = parse_program(before_text, parse);
-    parse.file = "after";
-    const auto after = parse_program(after_text, parse);
-    if (!before.ok() || !after.ok()) {
-      answer["reason"] = "wellformed: " + render(before.ok() ? after.error() : before.error());
-    } else {
-      CAIRN_TRY(const CertificateSet set, judge(before.value(), after.value(), claim, options, target, session));
-      answer["ok"] = set.ok();
-      answer["certificates"] = held_rungs(set);
-      answer["reason"] = reason_of(set);
-      accepted += set.ok() ? 1 : 0;
-    }
-    session.print_line(dump_json(answer));
-  }
-  std::fputs(fmt::format("{} of {} pairs accepted\n", accepted, total).c_str(), stderr);
-  return accepted == total ? 0 : 1;
+  const auto answer_pair = [&](const Json& row, Json& answer) -> Result<RowVerdict> {
+    answer["certificates"] = Json::array();
+    answer["reason"] = "";
+    CAIRN_TRY(const Program before, parse_side(row, "before", options));
+    CAIRN_TRY(const Program after, parse_side(row, "after", options));
+    CAIRN_TRY(const CertificateSet set, judge(before, after, claim, options, target, session));
+    answer["certificates"] = held_rungs(set);
+    answer["reason"] = reason_of(set);
+    return set.ok() ? RowVerdict::yes : RowVerdict::no;
+  };
+  CAIRN_TRY(const RowCounts counts, answer_rows(session, options.pairs, answer_pair));
+  std::fputs(fmt::format("{} of {} pairs accepted\n", counts.yes, counts.rows).c_str(), stderr);
+  if (counts.worst == RowVerdict::bug) return 70;
+  return counts.yes == counts.rows ? 0 : 1;
 }
 
 }  // namespace
@@ -104,17 +89,27 @@ CommandRun setup_verify(CLI::App& app) {
       ->check(CLI::IsMember({"exact", "reassociates", "algebraic", "changes_precision"}));
   app.add_option("--action", options->action, "the action that is said to lead from A to B: earns 'legal' by replay");
   app.add_option("--pairs", options->pairs, "JSONL of {id, before, after}: one answer a line");
+  app.add_option("--reading", options->reading, "of promises: automatic, leir or steptp (default of --pairs)")
+      ->check(CLI::IsMember({"automatic", "leir", "steptp"}));
   app.add_flag("--execute", options->execute, "compile and run both programs too");
-  app.add_option("--numeric-seconds", options->numeric_seconds, "time limit of the numeric rung");
+  app.add_option("--numeric-seconds", options->numeric_seconds, "time limit of the numeric rung")
+      ->check(CLI::Range(0.01, 3600.0));
   return [options](Session& session) -> Result<int> {
     CAIRN_TRY(const Target target, load_target(session));
     const Exactness claim = *parse_exactness(options->claim);
+    if (!options->pairs.empty() && (!options->before.empty() || !options->action.empty())) {
+      return Error{Code::usage, "--pairs takes the programs and steps from its file, no program or --action beside it", {}, {}};
+    }
     if (!options->pairs.empty()) return verify_pairs(session, *options, claim, target);
     if (options->before.empty() || options->after.empty()) {
       return Error{Code::usage, "two programs are needed", {}, {"cairn verify BEFORE AFTER, or --pairs FILE"}};
     }
-    CAIRN_TRY(const Loaded before, load_program(session, options->before));
-    CAIRN_TRY(const Loaded after, load_program(session, options->after));
+    if (options->before == "-" && options->after == "-") {
+      return Error{Code::usage, "both programs are -, standard input holds only one", {}, {}};
+    }
+    const Reading reading = parse_reading(options->reading);
+    CAIRN_TRY(const Loaded before, load_program(session, options->before, {}, reading));
+    CAIRN_TRY(const Loaded after, load_program(session, options->after, {}, reading));
     CAIRN_TRY(const CertificateSet set, judge(before.program, after.program, claim, *options, target, session));
     std::string text;
     for (const Certificate& c : set.certificates) {

@@ -31,6 +31,7 @@ class Session {
   CommandLine line;
   Settings settings;
   Clock& clock = system_clock();
+  std::string subject;   // the program file that the command works on; `file` of JSON answers and errors
   // Text on stdout, as it is.
   void print(const std::string& text);
   void print_line(const std::string& text);

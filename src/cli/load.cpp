@@ -1,10 +1,14 @@
 #include "cli/load.h"
 
+#include <cerrno>
+
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/core.h>
 
 #include "base/file.h"
+#include "base/interrupt.h"
 #include "base/safetensors.h"
 #include "cli/import_run.h"
 #include "ir/text.h"
@@ -35,16 +39,29 @@ Result<std::string> read_stdin() {
   char buffer[1 << 16];
   for (;;) {
     const ssize_t n = read(0, buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR && interrupted() == 0) continue;
+    if (n < 0 && errno == EINTR) return Error{Code::interrupted, "interrupted", {}, {}};
     if (n < 0) return Error{Code::io, "standard input cannot be read", {}, {}};
     if (n == 0) return text;
     text.append(buffer, static_cast<std::size_t>(n));
   }
 }
 
-Result<Loaded> load_leir(const std::string& path) {
+// Refuses a path that is missing or a directory.
+Result<void> expect_file(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
+    return Error{Code::usage, path + ": no such file", {}, {}};
+  }
+  if (S_ISDIR(info.st_mode)) return Error{Code::usage, path + ": is a directory, expected a file", {}, {}};
+  return {};
+}
+
+Result<Loaded> load_leir(const std::string& path, Reading reading) {
   Loaded loaded;
   loaded.kind = "leir";
   ParseOptions options;
+  options.reading = reading;
   std::string text;
   if (path == "-") {
     loaded.name = "stdin";
@@ -67,10 +84,15 @@ Result<Loaded> load_leir(const std::string& path) {
 
 }  // namespace
 
-Result<Loaded> load_program(Session& session, const std::string& path, const std::string& work_directory) {
-  if (path != "-" && !file_exists(path)) {
-    return Error{Code::usage, fmt::format("{}: no such file", path), {}, {}};
-  }
+Result<std::string> read_input(const std::string& path) {
+  if (path == "-") return read_stdin();
+  CAIRN_CHECKED(expect_file(path));
+  return read_file(path);
+}
+
+Result<Loaded> load_program(Session& session, const std::string& path, const std::string& work_directory, Reading reading) {
+  if (session.subject.empty()) session.subject = path;
+  if (path != "-") CAIRN_CHECKED(expect_file(path));
   if (ends_with(path, ".py")) {
     std::string directory = work_directory;
     std::optional<ScratchDir> scratch;
@@ -95,7 +117,7 @@ Result<Loaded> load_program(Session& session, const std::string& path, const std
                    {"give a .py in KernelBench's form, a graph.json or a .leir"}};
     }
   }
-  return load_leir(path);
+  return load_leir(path, reading);
 }
 
 Result<Loaded> load_verified(Session& session, const std::string& path, const std::string& work_directory) {
@@ -109,7 +131,7 @@ Result<Target> load_target(Session& session) {
   const std::string& name = session.settings.value("target");
   if (name == "host") return host_target();
   if (name == "described") return described_target();
-  CAIRN_TRY(const std::string text, read_file(name));
+  CAIRN_TRY(const std::string text, read_input(name));
   return parse_target(text);
 }
 

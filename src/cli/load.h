@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "ir/interp.h"
 #include "ir/program.h"
+#include "ir/text.h"
 
 namespace cairn {
 
@@ -23,8 +24,11 @@ struct Loaded {
 };
 
 // .leir (or - for stdin), graph.json, .py: parsed, not verified. A .py is imported through the configured
-// python into `work_directory` (a scratch directory if empty).
-Result<Loaded> load_program(Session& session, const std::string& path, const std::string& work_directory = {});
+// python into `work_directory` (a scratch directory if empty). `reading` is how a LEIR text's promises are read.
+Result<Loaded> load_program(Session& session, const std::string& path, const std::string& work_directory = {},
+                            Reading reading = Reading::automatic);
+// A file that the command's words name, whole (- for stdin); a missing file or a directory is a usage error.
+Result<std::string> read_input(const std::string& path);
 // The same, refused unless it verifies.
 Result<Loaded> load_verified(Session& session, const std::string& path, const std::string& work_directory = {});
 
