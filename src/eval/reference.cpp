@@ -17,7 +17,10 @@
 namespace cairn {
 
 namespace {
-constexpr std::size_t kAlways = 4;       // families that every task gets, whatever they cost
+constexpr std::size_t kFirst = 4;        // families of the first batch
+constexpr std::size_t kAlways = 3;       // families that every task gets, whatever they cost
+constexpr double kSlow = 0.08;           // seconds of one f64 run from which on less is run
+constexpr int kSlowRuns = 3;             // naive runs then
 
 std::vector<JobParam> wide_params(const Program& program) {
   std::vector<JobParam> params = job_params(program);
@@ -64,7 +67,7 @@ class ReferenceBuilder {
     random_ = random->path;
     const double start = system_clock().now();
     const auto& all = options_.families;
-    const std::size_t first = std::min(kAlways, all.size());
+    const std::size_t first = std::min(kFirst, all.size());
     CAIRN_CHECKED(add_families({all.begin(), all.begin() + static_cast<std::ptrdiff_t>(first)}, true));
     const double each = (system_clock().now() - start) / static_cast<double>(first);
     const auto more = static_cast<std::size_t>(std::max(0.0, options_.seconds / each - static_cast<double>(first)));
@@ -114,6 +117,7 @@ class ReferenceBuilder {
     runner.wall_seconds = options_.call_seconds * static_cast<double>(job.sets.size()) + 30;
     runner.threads = options_.threads;
     runner.cpus = options_.cpus;
+    runner.environment[kReferenceRuns] = std::to_string(runs);
     CAIRN_TRY(const JobAnswer answer, run_job(job, result_->directory(), runner));
     if (answer.outcome != Outcome::ok) {
       return Error{answer.outcome == Outcome::timeout ? Code::timeout : Code::run,
@@ -158,7 +162,7 @@ class ReferenceBuilder {
   }
 
   // Adds families; with the first ones also an element of each input changed.
-  Result<void> add_families(const std::vector<Family>& families, bool first) {
+  Result<void> add_families(std::vector<Family> families, bool first) {
     std::vector<CheckSet> sets;
     std::vector<std::string> wide;
     for (const Family family : families) {
@@ -168,7 +172,20 @@ class ReferenceBuilder {
       if (first && sets.size() == 1) first_values_ = values;
     }
     if (first) CAIRN_CHECKED(perturb_inputs(sets, wide));
-    CAIRN_TRY(const std::vector<std::string> exact, run(exact_, wide, 1));
+    const double start = system_clock().now();
+    CAIRN_TRY(std::vector<std::string> exact, run(exact_, wide, 1));
+    const double each = (system_clock().now() - start) / static_cast<double>(wide.size());
+    if (first && each > kSlow && families.size() > kAlways) {
+      runs_ = kSlowRuns;
+      for (std::size_t f = families.size(); f-- > kAlways;) {
+        for (const std::string& path : {wide[f], exact[f], sets[f].inputs_path}) ::unlink(path.c_str());
+        const auto at = static_cast<std::ptrdiff_t>(f);
+        families.pop_back();
+        wide.erase(wide.begin() + at);
+        exact.erase(exact.begin() + at);
+        sets.erase(sets.begin() + at);
+      }
+    }
     for (std::size_t s = 0; s < sets.size(); ++s) {
       if (s < families.size()) {
         CAIRN_CHECKED(read_outputs(exact[s], sets[s].outputs, [](OutputReference& r, const unsigned char* bytes) {

@@ -26,7 +26,7 @@ struct ReferenceOptions {
   double call_seconds = 120;
   int threads = 1;
   std::vector<int> cpus;
-  std::vector<Family> families = {Family::normal, Family::one_hot, Family::outliers, Family::nonfinite,
+  std::vector<Family> families = {Family::normal, Family::one_hot, Family::nonfinite, Family::outliers,
                                   Family::small_integers, Family::cancellation, Family::magnitude, Family::zeros,
                                   Family::uniform, Family::constant_rows, Family::denormals};
 };
@@ -34,8 +34,8 @@ using InputMaker = std::function<ValueMap(const Program&, Family, std::uint64_t)
 
 class References {
  public:
-  // Compiles the naive program twice, runs it on every family that the time allows (normal, one_hot, outliers
-  // and nonfinite always) and on one changed element of each input. Refuses when the task itself is broken:
+  // Compiles the naive program twice, runs it on every family that the time allows (normal, one_hot and
+  // nonfinite always) and on one changed element of each input. Refuses when the task itself is broken:
   // a reference that cannot be built, crashes or takes too long.
   static Result<std::unique_ptr<References>> create(const EvalTask& task, const Compiler& compiler,
                                                     const InputMaker& make, const ReferenceOptions& options);

@@ -74,7 +74,8 @@ class Emitter {
     }
     line(1, "static u64 calls;");
     line(1, "seed = ++calls * 0xd1342543de82ef95ull;");
-    line(1, fmt::format("random_bits = calls % {} == 1 ? 0 : ~(u64)0;", source.runs));
+    line(1, fmt::format("const char *runs = getenv(\"{}\");", kReferenceRuns));
+    line(1, fmt::format("random_bits = calls % (u64)(runs ? atoi(runs) : {}) == 1 ? 0 : ~(u64)0;", source.runs));
     line(1, "broken = 0;");
     for (const auto& [name, value] : fills_) {
       const std::int64_t count = element_count(shapes_.find(name)->second).value_or(0);

@@ -17,8 +17,9 @@ namespace cairn {
 struct ReferenceSource {
   std::string code;
   std::int64_t workspace_bytes = 0;
-  int runs = 5;                 // how often to call it on each input
+  int runs = 5;                 // how often to call it on each input, unless the environment says otherwise
 };
+inline constexpr const char* kReferenceRuns = "CAIRN_REFERENCE_RUNS";
 inline constexpr const char* kReferenceEntry = "reference";
 
 // Refuses with the error of elaboration or shape inference.

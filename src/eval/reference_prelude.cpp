@@ -5,6 +5,7 @@ namespace cairn {
 std::string_view reference_prelude() {
   return R"(#include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 typedef int64_t i64;
 typedef uint64_t u64;
@@ -87,9 +88,11 @@ INLINE u64 noise(u64 b, u64 place, u64 half) {
 }
 INLINE double R32(double x, u64 place) {
   u64 b = bits_of(x), a = b & 0x7fffffffffffffffull;
-  double y = of_bits((b + (noise(b, place, 0x10000000ull) & 0x1fffffffull)) & ~0x1fffffffull);
-  int normal = a >= 0x3810000000000000ull && a <= 0x47efffffe0000000ull;
-  return normal ? y : (double)(float)x;
+  u64 y = (b + (noise(b, place, 0x10000000ull) & 0x1fffffffull)) & ~0x1fffffffull;
+  u64 z = bits_of((double)(float)x);
+  /* All ones for normal numbers of f32: masks, because compilers do not vectorise a choice here. */
+  u64 normal = (u64)0 - (u64)(a - 0x3810000000000000ull <= 0x47efffffe0000000ull - 0x3810000000000000ull);
+  return of_bits((y & normal) | (z & ~normal));
 }
 /* One unit of the last place up, down or none. */
 INLINE double R64(double x, u64 place) {

@@ -89,6 +89,7 @@ Result<JobAnswer> run_job(const Job& job, const std::string& directory, const Ru
   const std::string threads = std::to_string(options.threads);
   spec.extra_env = {{"OMP_NUM_THREADS", threads}, {"OMP_DYNAMIC", "false"}, {"OMP_PROC_BIND", "true"},
                     {"OMP_THREAD_LIMIT", threads}, {kInsideRunner, "1"}, {"TMPDIR", directory}, {"HOME", directory}};
+  spec.extra_env.insert(options.environment.begin(), options.environment.end());
   spec.pin_cpus = options.cpus;
   spec.limits.wall_seconds = options.wall_seconds;
   spec.limits.output_bytes = 64 << 10;

@@ -4,6 +4,8 @@
 // the hidden argument (runner_hook.cpp), so main() needs to know nothing. `PROGRAM --cairn-runner JOB` reads the
 // job file, forks workers that run the kernels (worker.h), and writes the answer the job names.
 #pragma once
+#include <map>
+
 #include "base/clock.h"
 #include "base/result.h"
 #include "eval/job.h"
@@ -20,6 +22,7 @@ struct RunnerOptions {
   double wall_seconds = 120;   // the whole job
   std::vector<int> cpus;       // pinned to; empty: anywhere
   int threads = 1;             // OMP_NUM_THREADS
+  std::map<std::string, std::string> environment;  // besides
 };
 // Starts a runner on the job, waits for its end and reads its answer. Whatever a kernel did is in the answer;
 // refuses if there is no runner, on a full disk, or when interrupted.
