@@ -81,7 +81,8 @@ double Tolerance::operator()(std::int64_t i) const {
   const auto at = static_cast<std::size_t>(i);
   const double own = static_cast<double>(reference_.own[at]);
   const double floor = 2 * spacing_at(reference_.dtype, reference_.floats[at]);
-  return std::max({2 * own, 6 * rms_[at / static_cast<std::size_t>(reference_.row_length())], floor});
+  const double gamma = reference_.gamma.empty() ? 0 : static_cast<double>(reference_.gamma[at]);
+  return std::max({2 * own, 6 * rms_[at / static_cast<std::size_t>(reference_.row_length())], floor, gamma});
 }
 
 void note_naive_run(OutputReference& r, const unsigned char* wide) {

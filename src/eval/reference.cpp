@@ -13,6 +13,7 @@
 #include "eval/inputs.h"
 #include "eval/reference_c.h"
 #include "eval/runner.h"
+#include "verify/budget_terms.h"
 
 namespace cairn {
 
@@ -65,6 +66,7 @@ class ReferenceBuilder {
     if (!random.ok()) return random.error();
     exact_ = exact->path;
     random_ = random->path;
+    CAIRN_CHECKED(build_terms(flags));
     const double start = system_clock().now();
     const auto& all = options_.families;
     const std::size_t first = std::min(kFirst, all.size());
@@ -161,6 +163,75 @@ class ReferenceBuilder {
     return outputs;
   }
 
+  // Compiles the programs that gamma comes from, where the task is multilinear.
+  Result<void> build_terms(const std::vector<std::string>& flags) {
+    Program squares, count;
+    if (!derive_term_programs(task_.naive, &squares, &count)) return {};
+    for (const auto& [program, path] : {std::pair{&squares, &squares_}, {&count, &count_}}) {
+      CAIRN_TRY(const ReferenceSource source, lower_reference(*program));
+      workspace_ = std::max(workspace_, source.workspace_bytes);
+      CAIRN_TRY(const CompiledObject object, compiler_.build(source.code, flags));
+      *path = object.path;
+    }
+    return {};
+  }
+
+  // A copy of a wide inputs file with every float replaced.
+  Result<std::string> map_floats(const std::string& path, const std::string& suffix, double (*fn)(double)) const {
+    CAIRN_TRY(std::string bytes, read_file(path));
+    std::size_t at = 0;
+    for (const JobParam& p : wide_) {
+      if (!p.is_input()) continue;
+      const auto size = static_cast<std::size_t>(p.bytes);
+      if (is_float(task_.naive.find(p.name)->dtype)) {
+        for (std::size_t i = at; i < at + size; i += 8) {
+          double x;
+          std::memcpy(&x, &bytes[i], 8);
+          x = fn(x);
+          std::memcpy(&bytes[i], &x, 8);
+        }
+      }
+      at += size;
+    }
+    CAIRN_CHECKED(write_file_atomic(path + suffix, bytes));
+    return path + suffix;
+  }
+
+  // gamma = 4 u sqrt(n) ||terms||_2 of every output element on every set: n from a run on ones, the norm from
+  // runs on squares.
+  Result<void> add_gamma(const std::vector<std::string>& wide, std::vector<CheckSet>& sets) {
+    if (squares_.empty() || wide.empty()) return {};
+    CAIRN_TRY(const std::string ones, map_floats(wide[0], ".ones", [](double) { return 1.0; }));
+    CAIRN_TRY(const std::vector<std::string> counts, run(count_, {ones}, 1));
+    std::vector<OutputReference> terms = empty_outputs();
+    CAIRN_CHECKED(read_outputs(counts[0], terms, [](OutputReference& r, const unsigned char* bytes) {
+      if (!r.floats.empty()) std::memcpy(r.floats.data(), bytes, r.floats.size() * 8);
+    }));
+    std::vector<std::string> squared;
+    for (const std::string& path : wide) {
+      CAIRN_TRY(std::string mapped, map_floats(path, ".squares", [](double x) { return x * x; }));
+      squared.push_back(std::move(mapped));
+    }
+    CAIRN_TRY(const std::vector<std::string> norms, run(squares_, squared, 1));
+    for (std::size_t s = 0; s < wide.size(); ++s) {
+      std::size_t k = 0;
+      CAIRN_CHECKED(read_outputs(norms[s], sets[s].outputs, [&](OutputReference& r, const unsigned char* bytes) {
+        const OutputReference& n = terms[k++];
+        const double u = compute_type(r.dtype) == ComputeType::f64 ? 0x1p-53 : 0x1p-24;
+        r.gamma.resize(r.floats.size());
+        for (std::size_t i = 0; i < r.floats.size(); ++i) {
+          double square;
+          std::memcpy(&square, bytes + 8 * i, 8);
+          const double gamma = 4 * u * std::sqrt(std::max(1.0, n.floats[i]) * square);
+          r.gamma[i] = std::isfinite(gamma) ? static_cast<float>(gamma) : 0.0F;
+        }
+      }));
+    }
+    for (const std::string& path : squared) ::unlink(path.c_str());
+    ::unlink(ones.c_str());
+    return {};
+  }
+
   // Adds families; with the first ones also an element of each input changed.
   Result<void> add_families(std::vector<Family> families, bool first) {
     std::vector<CheckSet> sets;
@@ -195,6 +266,7 @@ class ReferenceBuilder {
       }
     }
     const std::vector<std::string> judged(wide.begin(), wide.begin() + static_cast<std::ptrdiff_t>(families.size()));
+    CAIRN_CHECKED(add_gamma(judged, sets));
     CAIRN_TRY(const std::vector<std::string> runs, run(random_, judged, runs_));
     for (std::size_t k = 0; k < runs.size(); ++k) {
       CAIRN_CHECKED(read_outputs(runs[k], sets[k / static_cast<std::size_t>(runs_)].outputs, note_naive_run));
@@ -251,7 +323,7 @@ class ReferenceBuilder {
   const InputMaker& make_;
   const ReferenceOptions& options_;
   const std::vector<JobParam> wide_;
-  std::string exact_, random_;
+  std::string exact_, random_, squares_, count_;
   std::int64_t workspace_ = 0;
   int runs_ = 0;
   std::unique_ptr<References> result_;

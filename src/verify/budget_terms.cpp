@@ -85,11 +85,15 @@ class Terms {
 };
 }  // namespace
 
+bool derive_term_programs(const Program& program, Program* squares, Program* count) {
+  return Terms(program, true).rewrite(squares) && Terms(program, false).rewrite(count);
+}
+
 std::map<std::string, TermNorms, std::less<>> terms_norm(const Program& program, const ValueMap& inputs,
                                                          const InterpOptions& options) {
   std::map<std::string, TermNorms, std::less<>> result;
   Program squares, count;
-  if (!Terms(program, true).rewrite(&squares) || !Terms(program, false).rewrite(&count)) return result;
+  if (!derive_term_programs(program, &squares, &count)) return result;
   ValueMap squared = inputs, ones = inputs;
   for (auto& [name, v] : squared) {
     if (is_float(v.dtype)) v.dtype = Dtype::f64;
