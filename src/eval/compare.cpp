@@ -68,21 +68,36 @@ Tolerance::Tolerance(const OutputReference& reference) : reference_(reference) {
   const auto length = static_cast<std::size_t>(reference.row_length());
   const std::size_t n = reference.own.size();
   rms_.resize(n / length);
+  std::vector<double> scale(rms_.size(), 0);
+  double all = 0, finite = 0;
   for (std::size_t row = 0; row < rms_.size(); ++row) {
-    double sum = 0;
+    double own = 0, count = 0;
     for (std::size_t i = row * length; i < (row + 1) * length; ++i) {
-      if (reference.skip[i] == 0) sum += static_cast<double>(reference.own[i]) * static_cast<double>(reference.own[i]);
+      if (reference.skip[i] != 0 || !std::isfinite(reference.floats[i])) continue;
+      own += static_cast<double>(reference.own[i]) * static_cast<double>(reference.own[i]);
+      scale[row] += reference.floats[i] * reference.floats[i];
+      count += 1;
     }
-    rms_[row] = std::sqrt(sum / static_cast<double>(length));
+    all += scale[row];
+    finite += count;
+    if (count == 0) continue;
+    rms_[row] = std::sqrt(own / count);
+    scale[row] = std::sqrt(scale[row] / count);
+  }
+  all = finite > 0 ? std::sqrt(all / finite) : 0;
+  // Errors of a row may be one error (the sum that a softmax divides by): a single row's naive runs are few
+  // samples of it, the other rows are more.
+  for (std::size_t row = 0; row < rms_.size(); ++row) {
+    const double base = std::max(scale[row], all);
+    if (base > 0) relative_ = std::max(relative_, rms_[row] / base);
   }
 }
 
 double Tolerance::operator()(std::int64_t i) const {
   const auto at = static_cast<std::size_t>(i);
-  const double own = static_cast<double>(reference_.own[at]);
-  const double floor = 2 * spacing_at(reference_.dtype, reference_.floats[at]);
-  const double gamma = reference_.gamma.empty() ? 0 : static_cast<double>(reference_.gamma[at]);
-  return std::max({2 * own, 6 * rms_[at / static_cast<std::size_t>(reference_.row_length())], floor, gamma});
+  const double own = static_cast<double>(reference_.own[at]), value = reference_.floats[at];
+  return std::max({2 * own, 6 * rms_[at / static_cast<std::size_t>(reference_.row_length())],
+                   2 * relative_ * std::fabs(value), 2 * spacing_at(reference_.dtype, value)});
 }
 
 void note_naive_run(OutputReference& r, const unsigned char* wide) {
@@ -140,7 +155,8 @@ std::string compare_candidate(const OutputReference& r, const unsigned char* can
     }
     const double floor = 2 * unit_roundoff(r.dtype) * std::sqrt(scale / static_cast<double>(length)) +
                          2 * spacing_at(r.dtype, 0);
-    const double allowed = std::max(3 * tolerance.row_rms(row), floor);
+    const double scaled = 2 * tolerance.relative() * std::sqrt(scale / static_cast<double>(length));
+    const double allowed = std::max({3 * tolerance.row_rms(row), scaled, floor});
     if (!(rms <= allowed)) {
       return fmt::format("row {} of {} is off by {:.3g} (root mean square), expected at most {:.3g}", row, r.name, rms,
                          allowed);

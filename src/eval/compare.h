@@ -36,10 +36,12 @@ class Tolerance {
   explicit Tolerance(const OutputReference& reference);
   double operator()(std::int64_t i) const;
   double row_rms(std::int64_t row) const { return rms_[static_cast<std::size_t>(row)]; }
+  double relative() const { return relative_; }
 
  private:
   const OutputReference& reference_;
   std::vector<double> rms_;
+  double relative_ = 0;
 };
 
 // Notes a naive run's result (f64 or i64 values) in `own` and `skip`.

@@ -193,7 +193,8 @@ std::string ReferenceExpr::node(const TypedExpr& e) {
     case Op::pow: return rounded(e.type, fmt::format("pow({}, {})", a, b));
     case Op::rsqrt: return rounded(e.type, fmt::format("(1 / sqrt({}))", a));
     case Op::exp: case Op::log: case Op::sqrt: case Op::erf: case Op::tanh: case Op::sin: case Op::cos:
-      return rounded(e.type, fmt::format("{}({})", op_name(e.op), a));
+      if (e.type == ComputeType::f64) return rounded(e.type, fmt::format("{}({})", op_name(e.op), a));
+      return rounded(e.type, fmt::format("near({}({}), {:#x}ull)", op_name(e.op), a, mix64(++place_)));
     default: break;
   }
   CAIRN_CHECK_MSG(false, "float operation");
