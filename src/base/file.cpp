@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include <fcntl.h>
@@ -87,11 +88,35 @@ Result<std::string> read_file(const std::string& path) {
   }
 }
 
-Result<void> write_file_atomic(const std::string& path, std::string_view bytes) {
+namespace {
+// Devices and pipes cannot be replaced by a rename, and must not be: their bytes are written where they go.
+Result<void> write_special(const std::string& path, std::string_view bytes) {
+  Fd fd(open_retry(path.c_str(), O_WRONLY));
+  if (fd.get() < 0) return errno_error("write", path, errno);
+  int failure = write_all(fd.get(), bytes);
+  if (::close(fd.release()) != 0 && failure == 0 && errno != EINTR) failure = errno;
+  if (failure != 0) return errno_error("write", path, failure);
+  return {};
+}
+}  // namespace
+
+Result<void> write_file_atomic(const std::string& given, std::string_view bytes) {
   static std::atomic<unsigned> counter{0};
+  struct stat info {};
+  const bool exists = ::stat(given.c_str(), &info) == 0;
+  if (exists && S_ISDIR(info.st_mode)) return errno_error("write", given, EISDIR);
+  if (exists && !S_ISREG(info.st_mode)) return write_special(given, bytes);
+  std::string path = given;  // of the file itself, where the name is a link to it
+  if (exists) {
+    if (char* real = ::realpath(given.c_str(), nullptr)) {
+      path = real;
+      std::free(real);
+    }
+  }
   const std::string temporary = fmt::format("{}.tmp.{}.{}", path, ::getpid(), counter++);
   Fd fd(open_retry(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0666));
   if (fd.get() < 0) return errno_error("write", path, errno);
+  if (exists) (void)::fchmod(fd.get(), info.st_mode & 07777);  // a rewritten file keeps its permissions
   int failure = write_all(fd.get(), bytes);
   if (failure == 0) failure = sync_fd(fd.get());
   if (::close(fd.release()) != 0 && failure == 0 && errno != EINTR) failure = errno;

@@ -13,7 +13,8 @@ namespace cairn {
 Error errno_error(std::string_view action, const std::string& path, int error_number);
 // The whole file; refuses directories and what cannot be read.
 Result<std::string> read_file(const std::string& path);
-// Writes to a temporary name beside path, fsyncs and renames; on failure path is as it was.
+// Writes to a temporary name beside path, fsyncs and renames; on failure path is as it was. A link's target is
+// replaced, not the link; an existing file keeps its permissions; devices and pipes are written in place.
 Result<void> write_file_atomic(const std::string& path, std::string_view bytes);
 bool file_exists(const std::string& path);
 Result<void> make_directories(const std::string& path);

@@ -73,7 +73,8 @@ Result<int> verify_pairs(Session& session, const VerifyOptions& options, Exactne
     answer["reason"] = reason_of(set);
     return set.ok() ? RowVerdict::yes : RowVerdict::no;
   };
-  CAIRN_TRY(const RowCounts counts, answer_rows(session, options.pairs, answer_pair));
+  CAIRN_TRY(const unsigned jobs, worker_count(session, target));
+  CAIRN_TRY(const RowCounts counts, answer_rows(session, options.pairs, options.execute ? 1 : jobs, answer_pair));
   std::fputs(fmt::format("{} of {} pairs accepted\n", counts.yes, counts.rows).c_str(), stderr);
   if (counts.worst == RowVerdict::bug) return 70;
   return counts.yes == counts.rows ? 0 : 1;

@@ -135,4 +135,10 @@ Result<Target> load_target(Session& session) {
   return parse_target(text);
 }
 
+Result<unsigned> worker_count(Session& session, const Target& target) {
+  CAIRN_TRY(const std::uint64_t jobs, session.settings.number("jobs"));
+  if (jobs > 1024) return Error{Code::usage, fmt::format("jobs is {}, expected at most 1024", jobs), {}, {}};
+  return static_cast<unsigned>(jobs == 0 ? std::max<std::int64_t>(1, target.cores) : static_cast<std::int64_t>(jobs));
+}
+
 }  // namespace cairn

@@ -34,6 +34,8 @@ Result<Loaded> load_verified(Session& session, const std::string& path, const st
 
 // The target of --target: host, described or a JSON file.
 Result<Target> load_target(Session& session);
+// Threads for work on many programs: --jobs, 0 meaning one a core.
+Result<unsigned> worker_count(Session& session, const Target& target);
 // The python that imports modules: setting, .venv beside the program or working directory, python3.
 Result<std::string> find_python(Session& session);
 // Values from and to .safetensors.

@@ -1,13 +1,17 @@
 #include "cli/rows.h"
 
-#include <array>
+#include <atomic>
+#include <condition_variable>
 #include <cstdio>
+#include <mutex>
 #include <new>
+#include <optional>
 
 #include <fmt/core.h>
 
 #include "base/check.h"
 #include "base/interrupt.h"
+#include "base/pool.h"
 #include "cli/load.h"
 
 namespace cairn {
@@ -46,8 +50,47 @@ bool is_tensor_name(std::string_view name) {
   return true;
 }
 
+struct Row {
+  std::size_t number;
+  std::string_view text;
+};
+
+std::vector<Row> split_rows(std::string_view text) {
+  std::vector<Row> rows;
+  std::size_t number = 0;
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find('\n', start), text.size());
+    const std::string_view line = text.substr(start, end - start);
+    start = end + 1;
+    ++number;
+    if (line.find_first_not_of(" \t\r") != std::string_view::npos) rows.push_back({number, line});
+  }
+  return rows;
+}
+
+// Answers that workers put in any order and one reader takes in the rows' order.
+class Answers {
+ public:
+  explicit Answers(std::size_t rows) : rows_(rows) {}
+  void put(std::size_t row, RowVerdict verdict, std::string line) {
+    const std::lock_guard lock(mutex_);
+    rows_[row] = {verdict, std::move(line)};
+    ready_.notify_one();
+  }
+  std::pair<RowVerdict, std::string> take(std::size_t row) {
+    std::unique_lock lock(mutex_);
+    ready_.wait(lock, [&] { return rows_[row].has_value(); });
+    return *std::move(rows_[row]);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable ready_;
+  std::vector<std::optional<std::pair<RowVerdict, std::string>>> rows_;
+};
+
 RowVerdict answer_row(std::string_view line, const std::string& place,
-                      const std::function<Result<RowVerdict>(const Json&, Json&)>& judge, Json& answer) {
+                      const RowJudge& judge, Json& answer) {
   const auto row = parse_json(line, place);
   if (!row.ok() || !row->is_object()) {
     answer["reason"] = row.ok() ? place + ": the line is no JSON object" : place + ": " + row.error().message;
@@ -70,29 +113,42 @@ RowVerdict answer_row(std::string_view line, const std::string& place,
 
 }  // namespace
 
-Result<RowCounts> answer_rows(Session& session, const std::string& path,
-                              const std::function<Result<RowVerdict>(const Json& row, Json& answer)>& judge) {
+Result<RowCounts> answer_rows(Session& session, const std::string& path, unsigned jobs, const RowJudge& judge) {
   CAIRN_TRY(const std::string text, read_input(path));
-  RowCounts counts;
-  std::size_t start = 0, number = 0;
-  while (start < text.size()) {
-    if (interrupted() != 0) {
-      return Error{Code::interrupted, fmt::format("interrupted after {} rows", counts.rows), {}, {"the answers so far stand"}};
+  const std::vector<Row> rows = split_rows(text);
+  Answers answers(rows.size());
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < rows.size(); i = next++) {
+      Json answer{{"id", fmt::format("line {}", rows[i].number)}, {"ok", false}};
+      if (interrupted() == 0) {
+        const RowVerdict verdict = answer_row(rows[i].text, fmt::format("{}:{}", path, rows[i].number), judge, answer);
+        answer["ok"] = verdict == RowVerdict::yes;
+        answers.put(i, verdict, dump_json(answer));
+      } else {
+        answers.put(i, RowVerdict::no, "");
+      }
     }
-    const std::size_t end = std::min(text.find('\n', start), text.size());
-    const std::string_view line = std::string_view(text).substr(start, end - start);
-    start = end + 1;
-    ++number;
-    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+  };
+  ThreadPool pool(std::max(1u, jobs));
+  for (unsigned i = 0; i < pool.size(); ++i) pool.submit(work);
+  RowCounts counts;
+  bool printed = true;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto [verdict, line] = answers.take(i);
+    if (line.empty() || !printed) continue;
     ++counts.rows;
-    const std::string place = fmt::format("{}:{}", path, number);
-    Json answer{{"id", fmt::format("line {}", number)}, {"ok", false}};
-    const RowVerdict verdict = answer_row(line, place, judge, answer);
-    answer["ok"] = verdict == RowVerdict::yes;
     counts.yes += verdict == RowVerdict::yes ? 1 : 0;
     counts.worst = std::max(counts.worst, verdict);
-    session.print_line(dump_json(answer));
-    if (std::fflush(stdout) != 0) return Error{Code::io, "standard output cannot be written (disk full or closed pipe)", {}, {}};
+    session.print_line(line);
+    printed = std::fflush(stdout) == 0;
+    if (!printed) next = rows.size();
+  }
+  pool.wait();
+  if (!printed) return Error{Code::io, "standard output cannot be written (disk full or closed pipe)", {}, {}};
+  if (interrupted() != 0) {
+    return Error{Code::interrupted, fmt::format("interrupted after {} of {} rows", counts.rows, rows.size()), {},
+                 {"the answers printed so far stand"}};
   }
   return counts;
 }

@@ -12,15 +12,18 @@ namespace cairn {
 // How a row was answered; the values are the exit codes of cli.md.
 enum class RowVerdict : int { yes = 0, no = 1, unreadable = 3, bug = 70 };
 
-// Calls judge for each line of `path` (- for stdin) that is a JSON object, and prints one JSON line an answer:
-// {id, ok, ...}. judge fills the answer; an error that it returns, a line that is no JSON object and a failed
-// check become `ok` false with a `reason`, and the next row follows. Returns how many rows got each verdict.
+// Answers one row, from any thread.
+using RowJudge = std::function<Result<RowVerdict>(const Json& row, Json& answer)>;
+
 struct RowCounts {
   std::size_t rows = 0, yes = 0;
   RowVerdict worst = RowVerdict::yes;
 };
-Result<RowCounts> answer_rows(Session& session, const std::string& path,
-                              const std::function<Result<RowVerdict>(const Json& row, Json& answer)>& judge);
+
+// Calls judge for each line of `path` (- for stdin) on `jobs` threads and prints one JSON line an answer, {id, ok,
+// ...}, in the rows' order. judge fills the answer; an error that it returns, a line that is no JSON object and a
+// failed check become `ok` false with a `reason`, and the next row follows.
+Result<RowCounts> answer_rows(Session& session, const std::string& path, unsigned jobs, const RowJudge& judge);
 
 // The tensors {name, role, dtype, shape} that a row of a Step-TP corpus keeps beside its bare text; dtypes by
 // LEIR's names or PyTorch's (float16, torch.float16).
