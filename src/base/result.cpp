@@ -48,7 +48,9 @@ std::string render(const Error& error) {
       if (start > w.line_text.size()) start = 0;
       std::string shown = w.line_text.substr(start, kWidth);
       for (char& c : shown) {
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+        // Control characters, and what is no ASCII: a cut or damaged sequence must not reach the terminal.
+        if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+        else if (static_cast<unsigned char>(c) >= 0x7f) c = '?';
       }
       text += fmt::format("\n  {}\n  {}^", shown, std::string(column - start, ' '));
     }

@@ -1,5 +1,6 @@
 #include "cli/command.h"
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 
@@ -43,9 +44,22 @@ void Session::print(const std::string& text) { std::fwrite(text.data(), 1, text.
 void Session::print_line(const std::string& text) { print(text + "\n"); }
 
 void Session::answer(const Json& json, const std::string& text) {
+  if (json.is_object() && wants_json()) {
+    Json whole{{"version", kJsonVersion}};
+    if (!subject.empty()) whole["file"] = subject;
+    whole["ok"] = true;
+    whole.update(json);
+    print_line(line.json_lines ? dump_json(whole) : dump_json_pretty(whole));
+    return;
+  }
   if (line.json_lines) print_line(dump_json(json));
   else if (line.json) print_line(dump_json_pretty(json));
   else print(text);
+}
+
+std::string bug_text(const std::string& what) {
+  return fmt::format("cairn: bug: {}\n  please send this line, the command and its input files; 'cairn version' says which "
+                     "build this is\n", what);
 }
 
 Json error_json(const Error& e) {
@@ -77,8 +91,16 @@ void add_common(CLI::App& app, CommandLine& line) {
       ->group("Settings");
 }
 
-int report_error(const Error& error, bool json) {
-  if (json) std::fputs((dump_json(Json{{"ok", false}, {"error", error_json(error)}}) + "\n").c_str(), stdout);
+// `file` is the program that the command works on, if it got that far.
+int report_error(const Error& error, bool json, const std::string& file = {}) {
+  if (json) {
+    Json answer{{"version", kJsonVersion}};
+    if (!file.empty()) answer["file"] = file;
+    answer["ok"] = false;
+    answer["error"] = error_json(error);
+    std::fputs((dump_json(answer) + "\n").c_str(), stdout);
+    std::fflush(stdout);
+  }
   std::fputs((render(error) + "\n").c_str(), stderr);
   return exit_code(error.code);
 }
@@ -121,6 +143,7 @@ int run_cli(int argc, char** argv) {
   }
   set_log_level(line.verbose ? LogLevel::debug : LogLevel::warning);
   install_interrupt_handlers();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file size limit is a failed write, reported as one
   try {
     auto settings = Settings::resolve(line.flags);
     if (!settings.ok()) return report_error(settings.error(), line.json || line.json_lines);
@@ -134,19 +157,18 @@ int run_cli(int argc, char** argv) {
       }
       if (code.ok()) return code.value();
       if (code.error().code == Code::interrupted && interrupted() == 15) {
-        report_error(code.error(), session.wants_json());
+        report_error(code.error(), session.wants_json(), session.subject);
         return 143;
       }
-      return report_error(code.error(), session.wants_json());
+      return report_error(code.error(), session.wants_json(), session.subject);
     }
   } catch (const InternalError& e) {
-    std::fputs(fmt::format("cairn: bug: {}\n  please send this line, the command and its input files; 'cairn version' "
-                           "says which build this is\n", e.what()).c_str(), stderr);
+    std::fputs(bug_text(e.what()).c_str(), stderr);
     return 70;
   } catch (const std::bad_alloc&) {
     return report_error(Error{Code::environment, "out of memory", {}, {}}, false);
   } catch (const std::exception& e) {
-    std::fputs(fmt::format("cairn: bug: unexpected exception: {}\n", e.what()).c_str(), stderr);
+    std::fputs(bug_text(std::string("unexpected exception: ") + e.what()).c_str(), stderr);
     return 70;
   }
   return 2;

@@ -35,7 +35,8 @@ class Session {
   // Text on stdout, as it is.
   void print(const std::string& text);
   void print_line(const std::string& text);
-  // A result: the JSON (one line) with --json or --json=lines, else the text.
+  // A result: the JSON with --json or --json=lines (one line), else the text. An object gets `version`, `file` (the
+  // subject) and `ok` first.
   void answer(const Json& json, const std::string& text);
   bool wants_json() const { return line.json || line.json_lines; }
 };
@@ -51,8 +52,12 @@ struct Command {
 };
 const std::vector<Command>& all_commands();
 
-// Error as JSON: {"ok":false,"error":{code,message,file,line,column,notes}}.
+// Version of the JSON that commands answer (docs/formats/answers.md).
+inline constexpr int kJsonVersion = 1;
+// Error as JSON: {code, message, file, line, column, notes}.
 Json error_json(const Error& error);
+// What a failed check of ours says on stderr: what happened and what to send.
+std::string bug_text(const std::string& what);
 
 CommandRun setup_show(CLI::App& app);
 CommandRun setup_check(CLI::App& app);

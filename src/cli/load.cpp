@@ -79,6 +79,9 @@ Result<Loaded> load_leir(const std::string& path, Reading reading) {
     }
   }
   CAIRN_TRY(loaded.program, parse_program(text, options));
+  if (loaded.program.body().empty() && loaded.program.tensors().empty()) {
+    return Error{Code::parse, fmt::format("{}: found no declaration and no statement, expected a LEIR program", options.file), {}, {}};
+  }
   return loaded;
 }
 
