@@ -115,7 +115,7 @@ Result<void> write_file_atomic(const std::string& given, std::string_view bytes)
   }
   const std::string temporary = fmt::format("{}.tmp.{}.{}", path, ::getpid(), counter++);
   Fd fd(open_retry(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0666));
-  if (fd.get() < 0) return errno_error("write", path, errno);
+  if (fd.get() < 0) return errno_error("write", given, errno);
   if (exists) (void)::fchmod(fd.get(), info.st_mode & 07777);  // a rewritten file keeps its permissions
   int failure = write_all(fd.get(), bytes);
   if (failure == 0) failure = sync_fd(fd.get());
@@ -123,7 +123,7 @@ Result<void> write_file_atomic(const std::string& given, std::string_view bytes)
   if (failure == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) failure = errno;
   if (failure != 0) {
     ::unlink(temporary.c_str());
-    return errno_error("write", path, failure);
+    return errno_error("write", given, failure);
   }
   sync_directory(dirname_of(path));
   return {};

@@ -45,6 +45,32 @@ std::optional<Family> family_by_name(const std::string& name) {
   return std::nullopt;
 }
 
+std::string shape_text(const Shape& shape) {
+  std::string text;
+  for (const std::int64_t extent : shape) text += fmt::format("{}{}", text.empty() ? "" : ",", extent);
+  return "[" + text + "]";
+}
+
+// A value from a file must be one that the program takes, of its dtype and shape.
+Result<void> check_given(const Program& program, const std::string& file, const std::string& name, const Value& value) {
+  const Tensor* tensor = program.find(name);
+  const bool taken = tensor && tensor->role != Role::out && tensor->role != Role::tmp;
+  if (!taken) {
+    std::string known;
+    for (const Tensor& t : program.tensors()) {
+      if (t.role != Role::out && t.role != Role::tmp) known += " " + t.name;
+    }
+    return Error{Code::parse, fmt::format("{}: the program takes no tensor '{}'{}", file, name,
+                                          tensor ? fmt::format(" (its role is {})", role_name(tensor->role)) : ""), {},
+                 {known.empty() ? "it takes none" : "it takes:" + known}};
+  }
+  if (value.dtype != tensor->dtype || value.shape != tensor->shape) {
+    return Error{Code::parse, fmt::format("{}: {} is {}{}, expected {}{}", file, name, dtype_name(value.dtype), shape_text(value.shape),
+                                          dtype_name(tensor->dtype), shape_text(tensor->shape.value_or(Shape{}))), {}, {}};
+  }
+  return {};
+}
+
 }  // namespace
 
 CommandRun setup_run(CLI::App& app) {
@@ -66,11 +92,9 @@ CommandRun setup_run(CLI::App& app) {
     ValueMap inputs = make_inputs(loaded.program, *family, seed);
     for (const auto& [name, value] : loaded.values) inputs[name] = value;
     if (!options->inputs.empty()) {
-      CAIRN_TRY(ValueMap given, read_values(options->inputs));
+      CAIRN_TRY(ValueMap given, read_value_file(options->inputs));
       for (auto& [name, value] : given) {
-        if (!loaded.program.find(name)) {
-          return Error{Code::usage, fmt::format("{}: the program has no tensor '{}'", options->inputs, name), {}, {}};
-        }
+        CAIRN_CHECKED(check_given(loaded.program, options->inputs, name, value));
         inputs[name] = std::move(value);
       }
     }

@@ -133,7 +133,7 @@ Result<int> check_corpus(Session& session, const ProgramOptions& options, const 
     return report.ok() ? RowVerdict::yes : RowVerdict::no;
   };
   CAIRN_TRY(const unsigned jobs, worker_count(session, target));
-  CAIRN_TRY(const RowCounts counts, answer_rows(session, options.corpus, jobs, check_row));
+  CAIRN_TRY(const RowCounts counts, answer_rows(session, options.corpus, jobs, Json{{"reason", ""}}, check_row));
   std::fputs(fmt::format("{} of {} programs are well formed\n", counts.yes, counts.rows).c_str(), stderr);
   return static_cast<int>(counts.worst);
 }

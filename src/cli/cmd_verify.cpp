@@ -64,8 +64,6 @@ Result<Program> parse_side(const Json& row, const char* key, const VerifyOptions
 
 Result<int> verify_pairs(Session& session, const VerifyOptions& options, Exactness claim, const Target& target) {
   const auto answer_pair = [&](const Json& row, Json& answer) -> Result<RowVerdict> {
-    answer["certificates"] = Json::array();
-    answer["reason"] = "";
     CAIRN_TRY(const Program before, parse_side(row, "before", options));
     CAIRN_TRY(const Program after, parse_side(row, "after", options));
     CAIRN_TRY(const CertificateSet set, judge(before, after, claim, options, target, session));
@@ -73,8 +71,9 @@ Result<int> verify_pairs(Session& session, const VerifyOptions& options, Exactne
     answer["reason"] = reason_of(set);
     return set.ok() ? RowVerdict::yes : RowVerdict::no;
   };
+  const Json fields{{"certificates", Json::array()}, {"reason", ""}};
   CAIRN_TRY(const unsigned jobs, worker_count(session, target));
-  CAIRN_TRY(const RowCounts counts, answer_rows(session, options.pairs, options.execute ? 1 : jobs, answer_pair));
+  CAIRN_TRY(const RowCounts counts, answer_rows(session, options.pairs, options.execute ? 1 : jobs, fields, answer_pair));
   std::fputs(fmt::format("{} of {} pairs accepted\n", counts.yes, counts.rows).c_str(), stderr);
   if (counts.worst == RowVerdict::bug) return 70;
   return counts.yes == counts.rows ? 0 : 1;

@@ -130,12 +130,19 @@ Result<Loaded> load_verified(Session& session, const std::string& path, const st
   return loaded;
 }
 
+Result<ValueMap> read_value_file(const std::string& path) {
+  CAIRN_CHECKED(expect_file(path));
+  return read_values(path);
+}
+
 Result<Target> load_target(Session& session) {
   const std::string& name = session.settings.value("target");
   if (name == "host") return host_target();
   if (name == "described") return described_target();
   CAIRN_TRY(const std::string text, read_input(name));
-  return parse_target(text);
+  auto target = parse_target(text);
+  if (!target.ok()) target.error().where.file = name;
+  return target;
 }
 
 Result<unsigned> worker_count(Session& session, const Target& target) {

@@ -40,6 +40,8 @@ Result<unsigned> worker_count(Session& session, const Target& target);
 Result<std::string> find_python(Session& session);
 // Values from and to .safetensors.
 Result<ValueMap> read_values(const std::string& path);
+// The same of a file that the command's words name: a missing one is a usage error.
+Result<ValueMap> read_value_file(const std::string& path);
 Result<void> write_values(const std::string& path, const ValueMap& values);
 
 }  // namespace cairn

@@ -113,7 +113,7 @@ RowVerdict answer_row(std::string_view line, const std::string& place,
 
 }  // namespace
 
-Result<RowCounts> answer_rows(Session& session, const std::string& path, unsigned jobs, const RowJudge& judge) {
+Result<RowCounts> answer_rows(Session& session, const std::string& path, unsigned jobs, const Json& fields, const RowJudge& judge) {
   CAIRN_TRY(const std::string text, read_input(path));
   const std::vector<Row> rows = split_rows(text);
   Answers answers(rows.size());
@@ -121,6 +121,7 @@ Result<RowCounts> answer_rows(Session& session, const std::string& path, unsigne
   const auto work = [&] {
     for (std::size_t i = next++; i < rows.size(); i = next++) {
       Json answer{{"id", fmt::format("line {}", rows[i].number)}, {"ok", false}};
+      answer.update(fields);
       if (interrupted() == 0) {
         const RowVerdict verdict = answer_row(rows[i].text, fmt::format("{}:{}", path, rows[i].number), judge, answer);
         answer["ok"] = verdict == RowVerdict::yes;
@@ -136,13 +137,16 @@ Result<RowCounts> answer_rows(Session& session, const std::string& path, unsigne
   bool printed = true;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto [verdict, line] = answers.take(i);
-    if (line.empty() || !printed) continue;
+    if (line.empty()) continue;
     ++counts.rows;
     counts.yes += verdict == RowVerdict::yes ? 1 : 0;
     counts.worst = std::max(counts.worst, verdict);
     session.print_line(line);
     printed = std::fflush(stdout) == 0;
-    if (!printed) next = rows.size();
+    if (!printed) {
+      next = rows.size();  // the workers end; what they still put nobody takes
+      break;
+    }
   }
   pool.wait();
   if (!printed) return Error{Code::io, "standard output cannot be written (disk full or closed pipe)", {}, {}};

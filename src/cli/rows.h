@@ -22,8 +22,9 @@ struct RowCounts {
 
 // Calls judge for each line of `path` (- for stdin) on `jobs` threads and prints one JSON line an answer, {id, ok,
 // ...}, in the rows' order. judge fills the answer; an error that it returns, a line that is no JSON object and a
-// failed check become `ok` false with a `reason`, and the next row follows.
-Result<RowCounts> answer_rows(Session& session, const std::string& path, unsigned jobs, const RowJudge& judge);
+// failed check become `ok` false with a `reason`, and the next row follows. Every answer has the `fields`.
+Result<RowCounts> answer_rows(Session& session, const std::string& path, unsigned jobs, const Json& fields,
+                              const RowJudge& judge);
 
 // The tensors {name, role, dtype, shape} that a row of a Step-TP corpus keeps beside its bare text; dtypes by
 // LEIR's names or PyTorch's (float16, torch.float16).
