@@ -69,7 +69,7 @@ void inline_producers(Schedule& schedule) {
       if (m.writers != 1 || m.self_update || m.readers == 0) continue;
       const bool repeats = m.read_instances > 1.01 * m.written_instances;
       if (repeats && (m.costly || m.read_instances > 3.01 * m.written_instances)) continue;
-      if (schedule.apply("compute_inline", Args{{"producer", equation_address(schedule.program().body(), ref.path)}})) {
+      if (schedule.apply("compute_inline", Args{{"tensor", ref.equation->tensor}})) {
         progress = true;
         break;
       }

@@ -1,5 +1,6 @@
 #include "search/schedule.h"
 
+#include "base/check.h"
 #include "ir/walk.h"
 
 namespace cairn {
@@ -8,7 +9,9 @@ bool Schedule::apply(const char* strategy, Args args) {
   const Strategy* s = find_strategy(strategy);
   if (!s) return false;
   for (const Param& p : s->params) {
-    if (!args.find(p.name) && !p.fallback.empty()) args.set(std::string(p.name), std::string(p.fallback));
+    if (args.find(p.name)) continue;
+    CAIRN_CHECK_MSG(!p.fallback.empty(), std::string(strategy) + " needs " + std::string(p.name));
+    args.set(std::string(p.name), std::string(p.fallback));
   }
   Result<Step> step = s->apply(program_, *target_, args);
   if (!step.ok()) {
