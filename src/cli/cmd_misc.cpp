@@ -41,6 +41,7 @@ CommandRun setup_import(CLI::App& app) {
       const std::string base = basename_of(*file);
       out = base.substr(0, base.rfind('.')) + ".cairn";
     }
+    CAIRN_CHECKED(expect_file(*file));  // before a directory is made for it
     CAIRN_CHECKED(make_directories(out));
     CAIRN_TRY(const Loaded loaded, load_verified(session, *file, out));
     const std::string path = join_path(out, "program.leir");

@@ -135,7 +135,7 @@ CommandRun setup_trace(CLI::App& app) {
   return [options](Session& session) -> Result<int> {
     CAIRN_TRY(const Loaded loaded, load_verified(session, options->file));
     CAIRN_TRY(const Target target, load_target(session));
-    CAIRN_TRY(const std::string text, read_file(options->trace));
+    CAIRN_TRY(const std::string text, read_input(options->trace));
     CAIRN_TRY(const Trace trace, parse_trace(text, options->trace));
     const Digest hash = canonical_hash(loaded.program);
     if (!(trace.from == Digest{}) && !(trace.from == hash)) {

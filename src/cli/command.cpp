@@ -1,7 +1,9 @@
 #include "cli/command.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 
 #include <CLI/CLI.hpp>
@@ -129,6 +131,12 @@ int run_cli(int argc, char** argv) {
       arguments.push_back(a);
     }
   }
+  const std::string named = arguments.empty() ? "" : arguments.back();  // the first word: they stand reversed
+  const bool known = std::any_of(all_commands().begin(), all_commands().end(), [&](const Command& c) { return named == c.name; });
+  if (!known && !named.empty() && named[0] != '-') {
+    return report_error(Error{Code::usage, fmt::format("unknown command '{}'", named), {}, {"'cairn --help' lists the commands"}},
+                        line.json_lines);
+  }
   try {
     app.parse(arguments);
   } catch (const CLI::CallForHelp& e) {
@@ -147,6 +155,8 @@ int run_cli(int argc, char** argv) {
   try {
     auto settings = Settings::resolve(line.flags);
     if (!settings.ok()) return report_error(settings.error(), line.json || line.json_lines);
+    // The compile step reads the variable, so that every command and child agrees.
+    if (const std::string& cc = settings->value("cc"); !cc.empty()) ::setenv("CAIRN_CC", cc.c_str(), 1);
     Session session(line, std::move(settings.value()));
     for (auto& [sub, run] : runs) {
       if (!sub->parsed()) continue;

@@ -47,16 +47,6 @@ Result<std::string> read_stdin() {
   }
 }
 
-// Refuses a path that is missing or a directory.
-Result<void> expect_file(const std::string& path) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
-    return Error{Code::usage, path + ": no such file", {}, {}};
-  }
-  if (S_ISDIR(info.st_mode)) return Error{Code::usage, path + ": is a directory, expected a file", {}, {}};
-  return {};
-}
-
 Result<Loaded> load_leir(const std::string& path, Reading reading) {
   Loaded loaded;
   loaded.kind = "leir";
@@ -86,6 +76,15 @@ Result<Loaded> load_leir(const std::string& path, Reading reading) {
 }
 
 }  // namespace
+
+Result<void> expect_file(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
+    return Error{Code::usage, path + ": no such file", {}, {}};
+  }
+  if (S_ISDIR(info.st_mode)) return Error{Code::usage, path + ": is a directory, expected a file", {}, {}};
+  return {};
+}
 
 Result<std::string> read_input(const std::string& path) {
   if (path == "-") return read_stdin();

@@ -27,6 +27,8 @@ struct Loaded {
 // python into `work_directory` (a scratch directory if empty). `reading` is how a LEIR text's promises are read.
 Result<Loaded> load_program(Session& session, const std::string& path, const std::string& work_directory = {},
                             Reading reading = Reading::automatic);
+// Refuses a path that is missing or a directory, as a usage error.
+Result<void> expect_file(const std::string& path);
 // A file that the command's words name, whole (- for stdin); a missing file or a directory is a usage error.
 Result<std::string> read_input(const std::string& path);
 // The same, refused unless it verifies.

@@ -93,7 +93,10 @@ Result<Settings> Settings::resolve(const std::map<std::string, std::string>& fla
   const std::string user = join_path(config_directory(), "cairn.toml");
   if (file_exists(user)) files.push_back(user);
   if (const std::string near = nearest_config(); !near.empty()) files.push_back(near);
-  if (const auto it = flags.find("config"); it != flags.end()) files.push_back(it->second);
+  if (const auto it = flags.find("config"); it != flags.end()) {
+    if (!file_exists(it->second)) return Error{Code::usage, fmt::format("--config {}: no such file", it->second), {}, {}};
+    files.push_back(it->second);
+  }
   for (const std::string& file : files) {
     CAIRN_TRY(const auto values, read_config(file));
     for (const auto& [key, value] : values) settings.settings_[key] = {value, file};
