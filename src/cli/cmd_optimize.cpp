@@ -62,6 +62,7 @@ CommandRun setup_optimize(CLI::App& app) {
       const std::string base = basename_of(options->file);
       out = (base.rfind('.') == std::string::npos ? base : base.substr(0, base.rfind('.'))) + ".cairn";
     }
+    if (!file_exists(options->file)) return Error{Code::usage, options->file + ": no such file", {}, {}};
     CAIRN_CHECKED(make_directories(out));
     CAIRN_TRY(const Loaded loaded, load_verified(session, options->file, out));
     CAIRN_TRY(SearchRun run, run_search(session, loaded, out));

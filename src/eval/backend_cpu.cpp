@@ -19,7 +19,7 @@ namespace cairn {
 
 namespace {
 // Enters every key: results of an older judge are not this one's.
-constexpr const char* kJudgeVersion = "2";
+constexpr const char* kJudgeVersion = "3";
 
 bool same_outside(const Tensor& a, const Tensor& b) {
   return a.role == b.role && a.dtype == b.dtype && a.shape == b.shape && (a.role != Role::constant || a.data == b.data);

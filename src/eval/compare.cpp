@@ -97,7 +97,8 @@ double Tolerance::operator()(std::int64_t i) const {
   const auto at = static_cast<std::size_t>(i);
   const double own = static_cast<double>(reference_.own[at]), value = reference_.floats[at];
   return std::max({2 * own, 6 * rms_[at / static_cast<std::size_t>(reference_.row_length())],
-                   2 * relative_ * std::fabs(value), 2 * spacing_at(reference_.dtype, value)});
+                   2 * relative_ * std::fabs(value), 2 * spacing_at(reference_.dtype, value),
+                   reference_.gamma.empty() ? 0.0 : static_cast<double>(reference_.gamma[at])});
 }
 
 void note_naive_run(OutputReference& r, const unsigned char* wide) {

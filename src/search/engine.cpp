@@ -39,7 +39,9 @@ Result<void> SearchEngine::start() {
   JournalRecord record;
   record.hash = naive.hash;
   record.origin = "naive";
-  if (const JournalRecord* old = journal_.replayed(0, naive.hash)) {
+  // A journalled failure of the naive program is not believed: it ended that run, and may be mended since.
+  const JournalRecord* old = journal_.replayed(0, naive.hash);
+  if (old && old->result.passed()) {
     record = *old;
   } else {
     record.result = evaluator_.evaluate(naive.program);

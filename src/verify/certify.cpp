@@ -37,11 +37,12 @@ Certificate check_wellformed(const Program& before, const Program& after, const 
   return c;
 }
 
-// Granted to a replayed action whose equation instances stay the same and whose conditions are all proved.
+// Granted to a replayed action whose numbered conditions are all proved: `legal` if the equation instances stay the
+// same, else `rule`, the named rewrite that changed the equations (a staged copy, an inlined producer).
 std::optional<Certificate> check_legal(const ActionEvidence& action) {
-  if (!action.same_instances) return std::nullopt;
+  if (!action.same_instances && action.proved.empty()) return std::nullopt;
   Certificate c;
-  c.rung = Rung::legal;
+  c.rung = action.same_instances ? Rung::legal : Rung::rule;
   c.held = true;
   for (std::size_t i = 0; i < action.proved.size(); ++i) c.facts.emplace_back(fmt::format("proved_{}", i + 1), action.proved[i]);
   if (!action.replayed) {

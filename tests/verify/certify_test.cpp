@@ -91,6 +91,14 @@ TEST(certify, legal_needs_the_replay_and_every_condition_proved) {
   evidence.same_instances = false;
   set = certify(before, after, Exactness::exact, &evidence, options);
   EXPECT_EQ(set.find(Rung::legal), nullptr);
+  ASSERT_NE(set.find(Rung::rule), nullptr);  // a named rewrite with proved conditions
+  EXPECT_TRUE(set.find(Rung::rule)->held);
+  evidence.replayed = false;
+  EXPECT_FALSE(certify(before, after, Exactness::exact, &evidence, options).ok());
+  evidence.replayed = true;
+  evidence.proved.clear();
+  set = certify(before, after, Exactness::exact, &evidence, options);
+  EXPECT_EQ(set.find(Rung::rule), nullptr);
   EXPECT_FALSE(set.ok());  // nothing but wellformed
   evidence.same_instances = true;
   evidence.conditions = {{"A[i] != 0", false}};
