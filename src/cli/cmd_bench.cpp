@@ -1,7 +1,5 @@
 // cairn bench programs: optimises a list of modules from their naive programs and compares each with PyTorch
 // eager, interleaved in one process. cairn doctor: what this machine has and lacks.
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
@@ -64,12 +62,7 @@ Result<Json> bench_one(Session& session, const std::string& directory, const Ben
   return answer;
 }
 
-std::string default_bench_directory() {
-  char buffer[4096];
-  const ssize_t n = readlink("/proc/self/exe", buffer, sizeof buffer - 1);
-  const std::string here = n > 0 ? dirname_of(std::string(buffer, static_cast<std::size_t>(n))) : ".";
-  return join_path(here, "../bench/programs");
-}
+std::string default_bench_directory() { return join_path(executable_directory(), "../bench/programs"); }
 
 CommandRun setup_bench_programs(CLI::App& app) {
   struct Options { std::string directory = default_bench_directory(); std::vector<std::string> only; };

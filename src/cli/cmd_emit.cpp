@@ -9,18 +9,6 @@
 
 namespace cairn {
 
-namespace {
-
-// A C identifier of a program's name.
-std::string identifier(const std::string& name) {
-  std::string id;
-  for (const char c : name) id += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-  if (id.empty() || std::isdigit(static_cast<unsigned char>(id[0]))) id = "cairn_" + id;
-  return id;
-}
-
-}  // namespace
-
 CommandRun setup_emit(CLI::App& app) {
   struct Options { std::string file, as = "c", profile = "leir"; };
   auto options = std::make_shared<Options>();
@@ -42,7 +30,7 @@ CommandRun setup_emit(CLI::App& app) {
       return 0;
     }
     CAIRN_TRY(const Target target, load_target(session));
-    const std::string function = identifier(loaded.name);
+    const std::string function = c_function_name(loaded.name);
     CLowerOptions lower;
     lower.entry = function + "_kernel";
     CAIRN_TRY(const CSource source, lower_c(loaded.program, target, lower));

@@ -13,13 +13,6 @@ namespace cairn {
 
 namespace {
 
-// A C identifier of the task's name.
-std::string function_name(const std::string& name) {
-  std::string id = std::isdigit(static_cast<unsigned char>(name.empty() ? '0' : name[0])) ? "cairn_" : "";
-  for (const char c : name) id += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-  return id;
-}
-
 struct Written {
   std::string source, launcher, header;
 };
@@ -31,7 +24,7 @@ Result<Written> write_outputs(const std::string& out, const Loaded& loaded, cons
   CAIRN_CHECKED(write_file_atomic(join_path(out, "naive.leir"), print_program(loaded.program)));
   CAIRN_CHECKED(write_file_atomic(join_path(out, "best.leir"), print_program(run.best)));
   CAIRN_CHECKED(write_file_atomic(join_path(out, "best.trace"), print_trace(trace)));
-  const std::string function = function_name(loaded.name);
+  const std::string function = c_function_name(loaded.name);
   const std::string base = join_path(out, function);
   Written written{base + "_kernel.c", base + ".c", base + ".h"};
   CAIRN_CHECKED(write_file_atomic(written.source, source.code));
@@ -67,7 +60,7 @@ CommandRun setup_optimize(CLI::App& app) {
     CAIRN_TRY(const Loaded loaded, load_verified(session, options->file, out));
     CAIRN_TRY(SearchRun run, run_search(session, loaded, out));
     CLowerOptions lower;
-    lower.entry = function_name(loaded.name) + "_kernel";
+    lower.entry = c_function_name(loaded.name) + "_kernel";
     CAIRN_TRY(const CSource source, lower_c(run.best, run.target, lower));
     CAIRN_TRY(const Written written, write_outputs(out, loaded, run, source));
     std::optional<TorchTimes> torch;

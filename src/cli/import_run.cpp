@@ -1,8 +1,6 @@
 #include "cli/import_run.h"
 
-#include <climits>
 #include <cstdlib>
-#include <unistd.h>
 
 #include <fmt/core.h>
 
@@ -15,12 +13,6 @@
 namespace cairn {
 
 namespace {
-
-std::string executable_directory() {
-  char buffer[PATH_MAX];
-  const ssize_t n = readlink("/proc/self/exe", buffer, sizeof buffer - 1);
-  return n > 0 ? dirname_of(std::string(buffer, static_cast<std::size_t>(n))) : ".";
-}
 
 // The child's last lines carry the message; "error: " is dropped because main puts its own.
 Error error_of_child(const ProcessResult& child, const std::string& file) {

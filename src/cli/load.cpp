@@ -3,6 +3,8 @@
 #include <cerrno>
 
 #include <sys/stat.h>
+#include <cctype>
+#include <climits>
 #include <unistd.h>
 
 #include <fmt/core.h>
@@ -132,6 +134,18 @@ Result<Loaded> load_verified(Session& session, const std::string& path, const st
 Result<ValueMap> read_value_file(const std::string& path) {
   CAIRN_CHECKED(expect_file(path));
   return read_values(path);
+}
+
+std::string executable_directory() {
+  char buffer[PATH_MAX];
+  const ssize_t n = readlink("/proc/self/exe", buffer, sizeof buffer - 1);
+  return n > 0 ? dirname_of(std::string(buffer, static_cast<std::size_t>(n))) : ".";
+}
+
+std::string c_function_name(const std::string& name) {
+  std::string id = name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) ? "cairn_" : "";
+  for (const char c : name) id += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  return id;
 }
 
 Result<Target> load_target(Session& session) {

@@ -40,6 +40,10 @@ Result<Target> load_target(Session& session);
 Result<unsigned> worker_count(Session& session, const Target& target);
 // The python that imports modules: setting, .venv beside the program or working directory, python3.
 Result<std::string> find_python(Session& session);
+// The directory this program lies in; "." if the system does not say.
+std::string executable_directory();
+// A C identifier made of a program's name: "mm-2" -> "mm_2", "2d" -> "cairn_2d".
+std::string c_function_name(const std::string& name);
 // Values from and to .safetensors.
 Result<ValueMap> read_values(const std::string& path);
 // The same of a file that the command's words name: a missing one is a usage error.
