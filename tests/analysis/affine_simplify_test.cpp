@@ -4,46 +4,15 @@
 #include <map>
 
 #include "analysis/affine.h"
+#include "analysis/brute_force.h"
 #include "base/rng.h"
 #include "ir/text.h"
 
 namespace cairn {
 namespace {
 
-using Env = std::map<std::string, std::int64_t>;
-
-std::int64_t floor_div(std::int64_t a, std::int64_t b) {
-  const std::int64_t q = a / b;
-  return (a % b != 0 && ((a < 0) != (b < 0))) ? q - 1 : q;
-}
-
-std::int64_t evaluate(const Expr& e, const Env& env) {
-  const auto arg = [&](std::size_t i) { return evaluate(*e.args[i], env); };
-  switch (e.op) {
-    case Op::int_literal: return e.int_value;
-    case Op::loop_var: return env.at(e.name);
-    case Op::neg: return -arg(0);
-    case Op::add: return arg(0) + arg(1);
-    case Op::sub: return arg(0) - arg(1);
-    case Op::mul: return arg(0) * arg(1);
-    case Op::floor_div: return floor_div(arg(0), arg(1));
-    case Op::mod: return arg(0) - floor_div(arg(0), arg(1)) * arg(1);
-    case Op::min: return std::min(arg(0), arg(1));
-    case Op::max: return std::max(arg(0), arg(1));
-    case Op::bit_xor: return arg(0) ^ arg(1);
-    case Op::lt: return arg(0) < arg(1);
-    case Op::le: return arg(0) <= arg(1);
-    case Op::gt: return arg(0) > arg(1);
-    case Op::ge: return arg(0) >= arg(1);
-    case Op::eq: return arg(0) == arg(1);
-    case Op::ne: return arg(0) != arg(1);
-    case Op::logical_and: return (arg(0) != 0 && arg(1) != 0) ? 1 : 0;
-    case Op::logical_or: return (arg(0) != 0 || arg(1) != 0) ? 1 : 0;
-    case Op::logical_not: return arg(0) == 0 ? 1 : 0;
-    case Op::select: return arg(0) != 0 ? arg(1) : arg(2);
-    default: ADD_FAILURE() << "unexpected operator"; return 0;
-  }
-}
+using brute::Env;
+using brute::evaluate;
 
 std::string simplified(const std::string& text, const std::vector<LoopRange>& loops) {
   const auto parsed = parse_expr(text);

@@ -1,5 +1,7 @@
 // Dependences by enumeration: every instance of every access, in execution order.
 #pragma once
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -42,7 +44,7 @@ inline std::int64_t evaluate(const Expr& e, const Env& env) {
     case Op::logical_or: return (arg(0) != 0 || arg(1) != 0) ? 1 : 0;
     case Op::logical_not: return arg(0) == 0 ? 1 : 0;
     case Op::select: return arg(0) != 0 ? arg(1) : arg(2);
-    default: return INT64_MIN;
+    default: ADD_FAILURE() << "unexpected operator"; return INT64_MIN;
   }
 }
 
