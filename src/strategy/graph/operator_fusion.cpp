@@ -148,7 +148,7 @@ Result<Step> apply(const Program& original, const Target&, const Args& args) {
     ranges.push_back({x.var, extent});
     if (x.var != y.var) renames.emplace_back(y.var, make_var(x.var));
     if (x.extent < extent) tests_a.push_back(less_than(make_var(x.var), x.extent));
-    if (y.extent < extent) tests_b.push_back(less_than(make_var(x.var), y.extent));
+    if (y.extent < extent) tests_b.push_back(less_than(make_var(y.var), y.extent));  // renamed with the body
     equal &= x.extent == y.extent;
   }
   Program question = program;
