@@ -1,0 +1,52 @@
+// The table of algebraic identities (identities.txt): rows, and which strategy uses them in which direction.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "ir/expr.h"
+
+namespace cairn::algebra {
+
+// A row. Loop variables of its expressions are pattern variables: n m k stand for literals, `big` for the largest
+// safe exponent of the compute type, any other for any expression.
+struct Identity {
+  std::string name;
+  std::string forward, back;            // strategies from left to right, from right to left; empty: not that way
+  std::string pair[2];                  // the two strategies of the section
+  ExprPtr lhs, rhs;
+  std::vector<ExprPtr> conditions;      // of both ways
+  std::vector<ExprPtr> back_conditions; // more for the way back
+  bool exact = false;                   // bit-identical where both sides are whole expressions
+  bool integral = false;                // only + - * and literals: holds of wrapping integers too
+};
+
+// A row read in one direction.
+struct Rule {
+  const Identity* identity = nullptr;
+  bool back = false;
+  const ExprPtr& from() const { return back ? identity->rhs : identity->lhs; }
+  const ExprPtr& to() const { return back ? identity->lhs : identity->rhs; }
+  const std::string& name() const { return identity->name; }
+  std::vector<ExprPtr> conditions() const;
+};
+
+// The text of the table.
+std::string_view identities_text();
+// Parses a table; refuses a malformed row with its line.
+Result<std::vector<Identity>> parse_identities(std::string_view text);
+// The rows of the embedded table, in its order.
+const std::vector<Identity>& identities();
+// The rules a strategy uses, in the table's order.
+const std::vector<Rule>& rules_of(std::string_view strategy);
+// The rules of the strategies that undo `strategy`: the other sides of its sections.
+const std::vector<Rule>& rules_against(std::string_view strategy);
+// Pattern variables of an expression in order of appearance, `big` left out.
+std::vector<std::string> variables_of(const Expr& pattern);
+// Variables of the right side that the left one does not bind.
+std::vector<std::string> invented_by(const Rule& rule);
+// n m k.
+bool is_literal_variable(std::string_view name);
+
+}  // namespace cairn::algebra
