@@ -172,4 +172,24 @@ class Generator {
 
 std::string generate_program(Rng* rng) { return Generator(rng).run(); }
 
+namespace {
+// Builders of single strategies, sorted by nothing but the order they came in: one a line.
+struct Builder {
+  std::string_view strategy;
+  std::string (*make)(Rng* rng);
+};
+constexpr Builder kBuilders[] = {
+    {"expression_splitting", generate_sharing},
+    {"common_subexpression_elimination", generate_sharing},
+    {"hoist_invariant", generate_sharing},
+};
+}  // namespace
+
+std::string generate_program_for(std::string_view strategy, Rng* rng) {
+  for (const Builder& builder : kBuilders) {
+    if (builder.strategy == strategy && rng->below(2) == 0) return builder.make(rng);
+  }
+  return generate_program(rng);
+}
+
 }  // namespace cairn::test

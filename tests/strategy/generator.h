@@ -2,6 +2,7 @@
 // and imperfect nests over small tensors.
 #pragma once
 #include <string>
+#include <string_view>
 
 #include "base/rng.h"
 
@@ -9,5 +10,10 @@ namespace cairn::test {
 
 // LEIR text of one to four stages; the last writes the output D, some runs have a second output.
 std::string generate_program(Rng* rng);
+// The same, or half of the time what a builder of the strategy's own makes (the table is in generator.cpp).
+std::string generate_program_for(std::string_view strategy, Rng* rng);
+
+// Nests that share expressions, factors and terms (generator_algebra2.cpp).
+std::string generate_sharing(Rng* rng);
 
 }  // namespace cairn::test

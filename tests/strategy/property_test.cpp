@@ -25,8 +25,8 @@ int wanted_steps() {
 Args pick(Rng* rng, const std::vector<Args>& sites) { return sites[rng->below(sites.size())]; }
 
 // A generated program, changed by up to three random steps of other strategies.
-std::optional<Program> make_program(Rng* rng, const Target& target) {
-  const std::string text = generate_program(rng);
+std::optional<Program> make_program(std::string_view strategy_name, Rng* rng, const Target& target) {
+  const std::string text = generate_program_for(strategy_name, rng);
   Result<Program> program = parse_program(text);
   EXPECT_TRUE(program.ok()) << render(program.error()) << text;
   if (!program || !check_program(*program, target)) return std::nullopt;
@@ -72,7 +72,7 @@ TEST_P(Property, StepsKeepMeaning) {
   for (std::uint64_t round = 0; steps < wanted_steps() && round < 400u * static_cast<unsigned>(wanted_steps()); ++round) {
     Rng rng = Rng(base).split(strategy.name).split(round);
     const bool padded = strategy.name == "pad_to_tile";
-    const std::optional<Program> program = padded ? make_padded(&rng, target) : make_program(&rng, target);
+    const std::optional<Program> program = padded ? make_padded(&rng, target) : make_program(strategy.name, &rng, target);
     if (!program) continue;
     ++programs;
     const std::vector<Args> sites = strategy.sites(*program, target);
