@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/affine.h"
 #include "analysis/flow_cover.h"
 #include "analysis/flow_system.h"
 
@@ -62,8 +63,11 @@ class Witness {
     assigned_.emplace_back(loop, std::move(value));
     free_.erase(var);
   }
+  static bool is_zero(const Expr& e) { return e.op == Op::int_literal && e.int_value == 0; }
   bool equal(std::size_t d) {
-    const auto w = lower(substitute_vars(write_.subscripts[d], known_));
+    const ExprPtr written = substitute_vars(write_.subscripts[d], known_);
+    if (same_expr(written, read_.subscripts[d])) return true;
+    const auto w = lower(written);
     const auto r = lower(read_.subscripts[d]);
     return w && r && *w == *r;
   }
@@ -73,7 +77,19 @@ class Witness {
       if (uses_var(*write_.subscripts[d], var)) open.push_back(var);
     }
     if (open.empty() || (open.size() > 1 && !pairwise)) return true;
-    const auto form = linear_form(*write_.subscripts[d]);
+    // x xor m = read, m known: x = read xor m.
+    ExprPtr target = read_.subscripts[d], subscript = write_.subscripts[d];
+    if (subscript->op == Op::bit_xor) {
+      const auto is_open = [&](const ExprPtr& e) { return std::any_of(open.begin(), open.end(), [&](const std::string& v) { return uses_var(*e, v); }); };
+      const std::size_t mask = is_open(subscript->args[1]) ? 0 : 1;
+      if (!is_open(subscript->args[mask])) {
+        std::vector<LoopRange> ranges;
+        for (const Stmt* loop : read_.loops) ranges.push_back({loop->var, loop->extent});
+        target = simplify_index(make_expr(Op::bit_xor, {target, substitute_vars(subscript->args[mask], known_)}), ranges);
+        subscript = subscript->args[1 - mask];
+      }
+    }
+    const auto form = linear_form(*subscript);
     if (!form) return false;
     if (open.size() == 1) {
       const std::int64_t coef = form->coefficient(open[0]);
@@ -83,13 +99,14 @@ class Witness {
         LinearForm rest = *form;
         std::erase_if(rest.terms, [&](const auto& t) { return t.first == open[0]; });
         ExprPtr value = substitute_vars(linear_expr(rest), known_);
-        value = coef == 1 ? make_expr(Op::sub, {read_.subscripts[d], value}) : make_expr(Op::sub, {value, read_.subscripts[d]});
+        if (!is_zero(*value)) value = coef == 1 ? make_expr(Op::sub, {target, value}) : make_expr(Op::sub, {value, target});
+        else value = coef == 1 ? target : make_expr(Op::neg, {target});
         assign(free_.at(open[0]), std::move(value));
         return true;
       }
     }
     // Several at once: terms of equal coefficients stand for each other.
-    auto other = linear_form(*read_.subscripts[d]);
+    auto other = linear_form(*target);
     if (!other) return false;
     for (const std::string& var : open) {
       const auto match = std::find_if(other->terms.begin(), other->terms.end(), [&](const auto& t) { return t.second == form->coefficient(var); });

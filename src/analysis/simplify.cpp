@@ -124,6 +124,19 @@ std::optional<Sum> Simplifier::sum_of(const ExprPtr& e) {
       }
       return value;
     }
+    case Op::bit_xor: {
+      if (x->is_constant() && y->is_constant()) return constant_sum(x->constant ^ y->constant);
+      const ExprPtr a = build(*x), b = build(*y);   // (z xor b) xor b = z
+      if (is_false(*a)) return y;
+      if (is_false(*b)) return x;
+      for (const bool left : {true, false}) {
+        const ExprPtr &inner = left ? a : b, &other = left ? b : a;
+        if (inner->op != Op::bit_xor) continue;
+        if (same_expr(inner->args[1], other)) return sum_of(inner->args[0]);
+        if (same_expr(inner->args[0], other)) return sum_of(inner->args[1]);
+      }
+      return atom_sum(make_expr(e->op, {a, b}));
+    }
     default: break;
   }
   return atom_sum(make_expr(e->op, {build(*x), build(*y)}));
