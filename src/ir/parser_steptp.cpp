@@ -1,10 +1,12 @@
 // The Step-TP reading of promises (leir.md "The Step-TP profile").
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include <fmt/core.h>
 
 #include "ir/parser.h"
+#include "ir/steptp_hints.h"
 #include "ir/walk.h"
 
 namespace cairn {
@@ -92,21 +94,126 @@ void collect_mentions(const Stmt& stmt, std::set<std::string_view>& names) {
   if (stmt.is_test()) collect_reads(*stmt.cond, names);
   for (const StmtPtr& child : stmt.body) collect_mentions(*child, names);
 }
+bool holds_only_unrolled(const Body& body) {
+  return std::all_of(body.begin(), body.end(), [](const StmtPtr& stmt) {
+    return (!stmt->is_loop() || stmt->kind == LoopKind::U) && holds_only_unrolled(stmt->body);
+  });
+}
+
+// A V loop that no unit's lanes can run promises what P promises: Step-TP puts V on any loop.
+Body read_lanes(const Body& body, std::set<std::string>& vars) {
+  Body out;
+  out.reserve(body.size());
+  for (const StmtPtr& stmt : body) {
+    if (stmt->is_equation()) {
+      out.push_back(stmt);
+      continue;
+    }
+    StmtPtr copy = with_body(*stmt, read_lanes(stmt->body, vars));
+    const bool lanes = holds_only_unrolled(copy->body) && (copy->extent & (copy->extent - 1)) == 0;
+    if (copy->is_loop() && copy->kind == LoopKind::V && !lanes) {
+      auto loop = std::make_shared<Stmt>(*copy);
+      loop->kind = LoopKind::P;
+      loop->axis_hint = kLanesHint;
+      vars.insert(loop->var);
+      copy = std::move(loop);
+    }
+    out.push_back(std::move(copy));
+  }
+  return out;
+}
+
+// Equations below parallel loops that do not count them: every iteration writes the same values to the same elements of a
+// g tensor, which the first may do alone.
+class WrittenOnce {
+ public:
+  WrittenOnce(const Program& program, const StmtPtr& nest, std::set<std::string>* targets) : program_(program), targets_(targets) { count(*nest); }
+  Body read(const Body& body) {
+    Body out;
+    out.reserve(body.size());
+    for (const StmtPtr& stmt : body) {
+      if (stmt->is_equation()) {
+        out.push_back(guard(stmt));
+        continue;
+      }
+      around_.push_back(stmt.get());
+      Body inner = read(stmt->body);
+      around_.pop_back();
+      out.push_back(inner == stmt->body ? stmt : with_body(*stmt, std::move(inner)));
+    }
+    return out;
+  }
+
+ private:
+  void count(const Stmt& stmt) {
+    std::set<std::string_view> names;
+    if (stmt.is_equation()) {
+      ++writes_[stmt.tensor];
+      for (const ExprPtr& subscript : stmt.subscripts) collect_reads(*subscript, names);
+      collect_reads(*stmt.rhs, names);
+    }
+    if (stmt.is_test()) collect_reads(*stmt.cond, names);
+    for (const std::string_view name : names) read_.emplace(name);
+    for (const StmtPtr& child : stmt.body) count(*child);
+  }
+  bool uses(const Stmt& equation, std::size_t loop) const {
+    const std::string& var = around_[loop]->var;
+    for (std::size_t i = loop + 1; i < around_.size(); ++i) {
+      if (around_[i]->is_test() && uses_var(*around_[i]->cond, var)) return true;
+    }
+    return uses_var(*equation.rhs, var) ||
+           std::any_of(equation.subscripts.begin(), equation.subscripts.end(), [&](const ExprPtr& e) { return uses_var(*e, var); });
+  }
+  StmtPtr guard(const StmtPtr& equation) const {
+    const Tensor* target = program_.find(equation->tensor);
+    if (target == nullptr || target->scope != Scope::g || writes_.at(equation->tensor) != 1 || read_.count(equation->tensor) != 0) return equation;
+    std::set<std::string_view> names;
+    for (const ExprPtr& subscript : equation->subscripts) collect_reads(*subscript, names);
+    collect_reads(*equation->rhs, names);
+    for (const Stmt* stmt : around_) {
+      if (stmt->is_test()) collect_reads(*stmt->cond, names);
+    }
+    if (std::any_of(names.begin(), names.end(), [this](std::string_view name) { return writes_.count(std::string(name)) != 0; })) return equation;
+    StmtPtr guarded = equation;
+    for (std::size_t i = around_.size(); i-- > 0;) {
+      const bool parallel = around_[i]->is_loop() && (around_[i]->kind == LoopKind::P || around_[i]->kind == LoopKind::B);
+      if (!parallel || around_[i]->extent < 2 || uses(*equation, i)) continue;
+      auto test = std::make_shared<Stmt>(*make_test(make_expr(Op::eq, {make_var(around_[i]->var), make_int(0)}), Body{guarded}, equation->pos));
+      test->axis_hint = kOnceHint;
+      guarded = std::move(test);
+      targets_->insert(equation->tensor);
+    }
+    return guarded;
+  }
+
+  const Program& program_;
+  std::set<std::string>* targets_;
+  std::map<std::string, int> writes_;
+  std::set<std::string> read_;
+  std::vector<const Stmt*> around_;
+};
+
+std::string join(const std::set<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  return list;
+}
 }  // namespace
 
 void read_steptp_promises(Program& program) {
   Body body;
-  std::set<std::string> axes;
+  std::set<std::string> axes, lanes;
   for (const StmtPtr& nest : program.body()) {
-    const Body one{nest};
+    const Body one = read_lanes({nest}, lanes);
     std::vector<std::string> around;
     Body read = blocks_outermost(one) ? name_axes(one, around) : read_axes_as_parallel(one, axes);
     body.push_back(std::move(read[0]));
   }
   if (!axes.empty()) {
-    std::string list;
-    for (const std::string& axis : axes) list += (list.empty() ? "" : ", ") + axis;
-    program.add_note(fmt::format("thread axes without block axes are read as parallel loops: {}", list));
+    program.add_note(fmt::format("thread axes without block axes are read as parallel loops: {}", join(axes)));
+  }
+  if (!lanes.empty()) {
+    program.add_note(fmt::format("V loops with loops inside or no power of two are read as parallel loops: {}", join(lanes)));
   }
   std::set<std::string_view> seen;
   std::set<std::string> crossing;
@@ -125,6 +232,11 @@ void read_steptp_promises(Program& program) {
     Tensor moved = *tensor;
     moved.scope = Scope::g;
     program.set_tensor(std::move(moved));
+  }
+  std::set<std::string> once;
+  for (StmtPtr& nest : body) nest = WrittenOnce(program, nest, &once).read({nest})[0];
+  if (!once.empty()) {
+    program.add_note(fmt::format("written alike by all iterations of a parallel loop, read as by the first: {}", join(once)));
   }
   program.set_body(std::move(body));
 }

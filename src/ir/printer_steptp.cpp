@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "ir/printer.h"
+#include "ir/steptp_hints.h"
 #include "ir/walk.h"
 
 namespace cairn {
@@ -76,6 +77,29 @@ bool binds(const Stmt& stmt, std::string_view var) {
   return std::any_of(stmt.body.begin(), stmt.body.end(), [var](const StmtPtr& child) { return binds(*child, var); });
 }
 
+// Takes away what the Step-TP reading put in, tests for a first iteration, and gives V loops their kind back.
+Body unread(const Body& body) {
+  Body out;
+  for (const StmtPtr& stmt : body) {
+    if (stmt->is_equation()) {
+      out.push_back(stmt);
+      continue;
+    }
+    Body inner = unread(stmt->body);
+    if (stmt->is_test() && stmt->axis_hint == kOnceHint) {
+      out.insert(out.end(), inner.begin(), inner.end());
+      continue;
+    }
+    auto copy = std::make_shared<Stmt>(*with_body(*stmt, std::move(inner)));
+    if (copy->is_loop() && copy->axis_hint == kLanesHint) {
+      if (copy->kind == LoopKind::P) copy->kind = LoopKind::V;
+      copy->axis_hint.clear();
+    }
+    out.push_back(std::move(copy));
+  }
+  return out;
+}
+
 StmtPtr as_axis(const StmtPtr& loop, const std::string& axis) {
   StmtPtr named = loop->var == axis ? loop : rename_loop_var(loop, axis);
   auto bound = std::make_shared<Stmt>(*named);
@@ -129,7 +153,7 @@ class StepTpWriter {
     }
     std::string out;
     Printer printer(out, &program_, Profile::leir);
-    for (const StmtPtr& nest : program_.body()) {
+    for (const StmtPtr& nest : unread(program_.body())) {
       CAIRN_TRY(StmtPtr plain, rewrite(nest));
       printer.print_statement(*give_thread_axis(plain));
       out += '\n';

@@ -94,5 +94,34 @@ TEST(TextStepTp, BlockAxesOutermostAreKept) {
   EXPECT_EQ(write(text), text);
 }
 
+TEST(TextStepTp, LanesThatNoUnitHasAreParallelAndComeBack) {
+  const std::string text = "B^{4}_{tx=0}V^{4}_{a=0}L^{6}_{c=0}[D^{f32,g}_{tx,a}=c;];\n";
+  const Program program = *parse_program(text);
+  EXPECT_EQ(print_program(program), "P^{4}_{tx=0}P^{4}_{a=0}L^{6}_{c=0}[D^{f32,g}_{tx,a}=c;];\n");
+  EXPECT_EQ(program.notes().size(), 2u);
+  EXPECT_EQ(write(text), text);
+  const std::string outside = "V^{2}_{h=0}B^{4}_{tx=0}[D^{f32,g}_{h,tx}=1;];\n";
+  EXPECT_EQ(write(outside), outside);
+  const std::string odd = "B^{4}_{tx=0}V^{6}_{a=0}[D^{f32,g}_{tx,a}=1;];\n";
+  EXPECT_EQ(print_program(*parse_program(odd)), "P^{4}_{tx=0}P^{6}_{a=0}[D^{f32,g}_{tx,a}=1;];\n");
+  EXPECT_EQ(write(odd), odd);
+  const std::string lanes = "B^{4}_{tx=0}V^{4}_{a=0}U^{2}_{c=0}[D^{f32,g}_{tx,a,c}=1;];\n";
+  EXPECT_EQ(print_program(*parse_program(lanes)).find("V^{4}_{a=0}"), 12u);
+}
+
+TEST(TextStepTp, EqualWritesOfAllIterationsAreTheFirstsAlone) {
+  const std::string text = "B^{8}_{tx=0}L^{3}_{a=0}[E^{f32,g}_{tx,a}=1;K^{f32,g}_{a}=a*2;];\n";
+  const Program program = *parse_program(text);
+  EXPECT_EQ(print_program(program), "P^{8}_{tx=0}L^{3}_{a=0}[E^{f32,g}_{tx,a}=1;T^{tx==0}[K^{f32,g}_{a}=a*2;];];\n");
+  EXPECT_EQ(write(text), text);
+  // Not where the values differ, where another reads them in the nest, or where they are read from it.
+  for (const char* kept : {"B^{8}_{tx=0}L^{3}_{a=0}[K^{f32,g}_{a}=a+tx;];\n", "B^{8}_{tx=0}L^{3}_{a=0}[K^{f32,g}_{a}=a*2;E^{f32,g}_{tx,a}=K^{f32,g}_{a};];\n",
+                           "B^{8}_{tx=0}L^{3}_{a=0}[E^{f32,g}_{tx,a}=a;K^{f32,g}_{a}=E^{f32,g}_{0,a};];\n",
+                           "B^{8}_{tx=0}L^{3}_{a=0}[K^{f32,g}_{a}=K^{f32,g}_{a}+a;];\n"}) {
+    EXPECT_EQ(print_program(*parse_program(kept)).find("T^{"), std::string::npos) << kept;
+    EXPECT_EQ(write(kept), kept);
+  }
+}
+
 }  // namespace
 }  // namespace cairn
