@@ -166,25 +166,22 @@ FlowVerdict FlowAnalysis::stays_inside(const Access& read) {
   if (!contains_kind(s.program.body(), kind)) return {Answer::yes, {}};
   std::vector<const Access*> writes;
   std::size_t equal = parallel_depth(read);
-  if (equal == 0 && blocks) {   // a kernel of threads alone: the nest of its outermost thread axis
-    for (std::size_t i = 0; i < read.loops.size() && equal == 0; ++i) {
-      if (read.loops[i]->kind == LoopKind::B) equal = i + 1;
+  const auto nest = std::find_if(read.loops.begin(), read.loops.end(), [](const Stmt* l) { return l->kind == LoopKind::B; });
+  if (equal > 0) {   // not what other blocks write: those of an axis inside that the read is not under
+    for (const Access* w : s.writes(read.tensor)) {
+      const auto inner = w->loops.begin() + static_cast<std::ptrdiff_t>(std::min(equal, w->loops.size()));
+      if (std::none_of(inner, w->loops.end(), [](const Stmt* l) { return is_block_loop(*l) && l->extent > 1; })) writes.push_back(w);
     }
-    if (equal > 0) {
-      equal -= 1;
-      const Run run = run_of(s.program, read, kind);
-      for (const Access* w : s.writes(read.tensor)) {
-        const Run other = run_of(s.program, *w, kind);
-        if (other.body == run.body && other.index == run.index) writes.push_back(w);
-      }
+  } else if (nest != read.loops.end()) {   // a kernel of threads alone: the nest of its outermost thread axis
+    equal = static_cast<std::size_t>(nest - read.loops.begin());
+    for (const Access* w : s.writes(read.tensor)) {
+      if (equal < w->loops.size() && w->loops[equal] == *nest) writes.push_back(w);
     }
-  } else if (equal > 0) {
-    writes = s.writes(read.tensor);
-  }
-  if (equal == 0 && writes.empty()) {
+  } else {
     const Run run = run_of(s.program, read, kind);
     for (const Access* w : s.writes(read.tensor)) {
-      if (parallel_depth(*w) == 0 && run_of(s.program, *w, kind) == run) writes.push_back(w);
+      const bool inside = std::any_of(w->loops.begin(), w->loops.end(), [](const Stmt* l) { return l->kind == LoopKind::B; });
+      if (!inside && parallel_depth(*w) == 0 && run_of(s.program, *w, kind) == run) writes.push_back(w);
     }
     equal = run.loops;
   }

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "base/process.h"
+#include "cli/bench.h"
 #include "cli/import_run.h"
 #include "cli/run_search.h"
 #include "cli/summary.h"
@@ -101,7 +102,10 @@ CommandRun setup_bench(CLI::App& app) {
   app.require_subcommand(1);
   CLI::App* programs = app.add_subcommand("programs", "optimise the listed modules and compare each with PyTorch eager");
   programs->fallthrough();
-  return setup_bench_programs(*programs);
+  CLI::App* mutation = app.add_subcommand("mutation", "damage programs and demand that no certificate is granted");
+  mutation->fallthrough();
+  const CommandRun run_programs = setup_bench_programs(*programs), run_mutation = setup_bench_mutation(*mutation);
+  return [=](Session& session) -> Result<int> { return mutation->parsed() ? run_mutation(session) : run_programs(session); };
 }
 
 CommandRun setup_doctor(CLI::App& app) {

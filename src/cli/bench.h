@@ -1,0 +1,9 @@
+// Subcommands of `cairn bench`, one file each.
+#pragma once
+#include "cli/command.h"
+
+namespace cairn {
+
+CommandRun setup_bench_mutation(CLI::App& app);
+
+}  // namespace cairn
