@@ -1,9 +1,11 @@
 #include "base/file.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -142,6 +144,17 @@ Result<void> make_directories(const std::string& path) {
     }
     if (at == std::string::npos) return {};
   }
+}
+
+Result<std::vector<std::string>> list_directory(const std::string& path) {
+  std::error_code failure;
+  std::vector<std::string> names;
+  for (std::filesystem::directory_iterator at(path, failure), end; !failure && at != end; at.increment(failure)) {
+    names.push_back(at->path().filename().string());
+  }
+  if (failure) return errno_error("list directory", path, failure.value());
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 std::string dirname_of(const std::string& path) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -18,6 +19,8 @@ Result<std::string> read_file(const std::string& path);
 Result<void> write_file_atomic(const std::string& path, std::string_view bytes);
 bool file_exists(const std::string& path);
 Result<void> make_directories(const std::string& path);
+// Names of the entries of a directory, sorted.
+Result<std::vector<std::string>> list_directory(const std::string& path);
 // Directory part ("." if none), last component, and joined paths.
 std::string dirname_of(const std::string& path);
 std::string basename_of(const std::string& path);

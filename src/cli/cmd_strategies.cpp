@@ -3,9 +3,11 @@
 #include <fmt/core.h>
 
 #include "base/file.h"
+#include "cli/catalogue.h"
 #include "cli/load.h"
 #include "ir/canon.h"
 #include "ir/text.h"
+#include "strategy/pairs.h"
 #include "strategy/trace.h"
 
 namespace cairn {
@@ -36,12 +38,37 @@ Json step_json(const Action& action, const Step& step) {
   return j;
 }
 
+// The catalogue counts on a described machine, so that every machine prints the same.
+Result<int> print_page(Session& session, const std::string& workloads, const std::string& pages) {
+  const Target target = described_target();
+  CAIRN_TRY(const unsigned jobs, worker_count(session, target));
+  CAIRN_TRY(const std::vector<WorkloadState> states, load_workloads(workloads, target));
+  CAIRN_TRY(const std::string text, print_catalogue(states, pages, target, jobs));
+  session.print(text);
+  return 0;
+}
+
+Result<int> print_pairs(Session& session, const std::string& workloads) {
+  const Target target = described_target();
+  CAIRN_TRY(const unsigned jobs, worker_count(session, target));
+  CAIRN_TRY(std::vector<WorkloadState> states, load_workloads(workloads, target));
+  session.print(derive_pairs(sample_states(states), target, kPairSeed, jobs).print());
+  return 0;
+}
+
 }  // namespace
 
 CommandRun setup_strategies(CLI::App& app) {
-  auto name = std::make_shared<std::string>();
-  app.add_option("name", *name, "one strategy, with its parameters");
-  return [name](Session& session) -> Result<int> {
+  struct Options { std::string name, page, pairs, pages; };
+  auto options = std::make_shared<Options>();
+  app.add_option("name", options->name, "one strategy, with its parameters");
+  app.add_option("--page", options->page, "write the page of all strategies, counted on the workloads of this directory");
+  app.add_option("--pages", options->pages, "directory of the strategies' own pages, for --page");
+  app.add_option("--pairs", options->pairs, "derive the pair table on the workloads of this directory");
+  return [options](Session& session) -> Result<int> {
+    if (!options->page.empty()) return print_page(session, options->page, options->pages);
+    if (!options->pairs.empty()) return print_pairs(session, options->pairs);
+    const std::string* name = &options->name;
     if (!name->empty() && !find_strategy(*name)) {
       return Error{Code::usage, fmt::format("unknown strategy '{}'", *name), {}, {"'cairn strategies' lists them"}};
     }

@@ -61,24 +61,6 @@ ExprPtr combine(UpdateOp op, const ExprPtr& a, const ExprPtr& b) {
   return a;
 }
 
-std::vector<Args> list_sites(const Program& program, const Target& target) {
-  std::vector<Args> out;
-  for (const StmtPath& path : collect_loops(program.body())) {
-    const Stmt& loop = *stmt_at(program.body(), path);
-    if (loop.kind != LoopKind::L || loop.mark.type != LoopMark::Type::none) continue;
-    const std::string address = loop_address(program.body(), path);
-    for (const StmtPath& equation : reductions_of(program.body(), path)) {
-      if (count_mentions({shared_at(program.body(), path)}, stmt_at(program.body(), equation)->tensor) != 1) continue;
-      for (const std::int64_t factor : split_factors(loop.extent, target)) {
-        if (loop.extent % factor != 0 || loop.extent / factor > 1024) continue;
-        out.push_back(Args{{"loop", address}, {"equation", equation_address(program.body(), equation)},
-                           {"factor", std::to_string(factor)}, {"place", "-"}});
-      }
-    }
-  }
-  return out;
-}
-
 struct Parts {
   StmtPath equation, loop, place;
   std::vector<const Stmt*> inner;  // loops from `place` inward that X uses, outermost first, without the loop
@@ -207,6 +189,37 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) {
   step.proved = conditions_up_to(4);
   step.created = {partial.name, inner_var};
   return step;
+}
+
+// Factors that divide the extent, or all where none does; at most 1024 partial results.
+std::vector<std::int64_t> factors_of(std::int64_t extent, const Target& target) {
+  std::vector<std::int64_t> all = split_factors(extent, target);
+  std::erase_if(all, [&](std::int64_t factor) { return ceil_div(extent, factor) > 1024; });
+  std::vector<std::int64_t> even = all;
+  std::erase_if(even, [&](std::int64_t factor) { return extent % factor != 0; });
+  return even.empty() ? all : even;
+}
+
+std::vector<Args> list_sites(const Program& program, const Target& target) {
+  std::vector<Args> out;
+  const Body& body = program.body();
+  for (const StmtPath& path : collect_loops(body)) {
+    const Stmt& loop = *stmt_at(body, path);
+    if (loop.kind != LoopKind::L || loop.mark.type != LoopMark::Type::none) continue;
+    const std::string address = loop_address(body, path);
+    for (const StmtPath& equation : reductions_of(body, path)) {
+      for (StmtPath place = path; !place.empty(); place = parent_of(place)) {
+        if (!stmt_at(body, place)->is_loop()) continue;
+        if (count_mentions({shared_at(body, place)}, stmt_at(body, equation)->tensor) != 1) break;
+        for (const std::int64_t factor : factors_of(loop.extent, target)) {
+          const Args args{{"loop", address}, {"equation", equation_address(body, equation)}, {"factor", std::to_string(factor)},
+                          {"place", loop_address(body, place)}};
+          if (apply(program, target, args)) out.push_back(args);
+        }
+      }
+    }
+  }
+  return out;
 }
 
 }  // namespace

@@ -338,15 +338,17 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
       const std::vector<StageAccess> accesses = accesses_at(*place, all, name);
       std::int64_t visits = 0;
       bool written = false;
-      for (const StageAccess& entry : accesses) {
-        visits = std::max(visits, visits_of(*place, *entry.access));
-        written |= entry.access->is_write;
+      for (std::size_t k = 0; k < accesses.size(); ++k) {
+        // A self-update, or an operand read twice, meets its element once an instance.
+        const bool again = k > 0 && accesses[k - 1].access->path == accesses[k].access->path;
+        if (!again) visits += visits_of(*place, *accesses[k].access);
+        written |= accesses[k].access->is_write;
       }
       if (visits < 2 || !may_reuse(*place, accesses)) continue;
       const auto shape = shapes->find(name);
       if (shape == shapes->end() || shape->second.empty()) continue;
       const std::optional<StageBox> box = box_of(program, *place, accesses, shape->second);
-      if (!box || box->elements < 2 || visits <= box->elements) continue;  // no reuse
+      if (!box || visits <= box->elements) continue;  // no reuse
       const std::int64_t bytes = box->elements * dtype_bytes(tensor.dtype);
       for (const Scope scope : {Scope::g, Scope::s, Scope::l}) {
         if (scope == Scope::g && (parallel || written || !place->around_nest)) continue;
