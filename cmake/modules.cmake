@@ -50,8 +50,9 @@ function(cairn_test name)
   add_executable(test_${name} ${sources})
   target_link_libraries(test_${name} PRIVATE ${ARGN} GTest::gtest_main)
   target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
-  target_compile_definitions(test_${name} PRIVATE CAIRN_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
-                                                  CAIRN_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  # Relative to where tests run, so that the compiler cache serves every checkout.
+  file(RELATIVE_PATH binary_dir ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+  target_compile_definitions(test_${name} PRIVATE CAIRN_SOURCE_DIR="." CAIRN_BINARY_DIR="${binary_dir}")
   add_test(NAME ${name} COMMAND test_${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   set_tests_properties(${name} PROPERTIES LABELS fast TIMEOUT 600)
 endfunction()

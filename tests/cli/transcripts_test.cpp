@@ -13,7 +13,7 @@
 namespace cairn {
 namespace {
 
-const std::string kSource = CAIRN_SOURCE_DIR;
+const std::string kSource = std::filesystem::canonical(CAIRN_SOURCE_DIR).string();
 
 std::vector<std::string> transcript_names() {
   std::vector<std::string> names;
@@ -29,7 +29,7 @@ ProcessSpec shell(const std::string& directory, const std::string& command) {
   spec.argv = {"bash", "-c", command};
   spec.directory = directory;
   const char* path = std::getenv("PATH");
-  spec.extra_env = {{"PATH", std::string(CAIRN_BINARY_DIR) + ":" + (path ? path : "/usr/bin:/bin")},
+  spec.extra_env = {{"PATH", std::filesystem::absolute(CAIRN_BINARY_DIR).string() + ":" + (path ? path : "/usr/bin:/bin")},
                     {"HOME", directory}, {"XDG_CACHE_HOME", directory + "/cache"}, {"XDG_CONFIG_HOME", directory + "/config"},
                     {"CAIRN_TARGET", "described"}, {"CAIRN_PROGRESS", "off"}, {"SOURCE", kSource}, {"LC_ALL", "C"}};
   spec.clean_env = true;
