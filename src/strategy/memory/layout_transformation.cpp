@@ -313,28 +313,44 @@ Result<Step> apply(const Program& program, const Target& target, const Args& arg
   return step;
 }
 
+// The candidate maps of one plan, with the nest as it is written in the action.
+void list_plan(const Program& program, const Tensor& tensor, const Plan& plan, const Reads& reads, std::int64_t lanes, bool surely_written,
+               const std::string& nest, std::vector<Args>* out) {
+  std::optional<bool> written;
+  if (surely_written) written = true;
+  for (const std::string& text : layout_candidates(plan.shape, lanes, false, false)) {
+    const LayoutMap map = *parse_layout(text);
+    if (!check_map(program, tensor, plan.shape, map, reads)) continue;
+    if (!written) {
+      Step step;
+      const Program after = build(program, plan, expand_layout(map, plan.shape), &step);
+      written = check_written(after, tensor.name, plan.uses.nests.front()).ok();
+    }
+    if (*written) out->push_back(Args{{"tensor", tensor.name}, {"map", text}, {"nest", nest}});
+  }
+}
+
+// A nest each, and all of them together where there are several.
 std::vector<Args> list_sites(const Program& program, const Target& target) {
   std::vector<Args> out;
   const auto shapes = infer_shapes(program);
   if (!shapes) return out;
   const std::vector<Access> all = collect_accesses(program);
   for (const Tensor& tensor : program.tensors()) {
-    const Result<Plan> plan = make_plan(program, tensor, *shapes, "-");
-    if (!plan) continue;
-    const Reads reads = look_at(all, plan->uses, tensor.name, plan->shape.size());
-    if (reads.unit) continue;
-    std::optional<bool> written;
-    if (is_given(tensor) || is_plainly_written(all, tensor.name, plan->shape, plan->uses.nests.front())) written = true;
-    const std::int64_t lanes = std::max<std::int64_t>(target.vector_bytes.back() / dtype_bytes(tensor.dtype), 4);
-    for (const std::string& text : layout_candidates(plan->shape, lanes, false, false)) {
-      const LayoutMap map = *parse_layout(text);
-      if (!check_map(program, tensor, plan->shape, map, reads)) continue;
-      if (!written) {
-        Step step;
-        const Program after = build(program, *plan, expand_layout(map, plan->shape), &step);
-        written = check_written(after, tensor.name, plan->uses.nests.front()).ok();
-      }
-      if (*written) out.push_back(Args{{"tensor", tensor.name}, {"map", text}, {"nest", "-"}});
+    std::vector<std::string> choices;
+    const Result<Plan> together = make_plan(program, tensor, *shapes, "-");
+    if (together && together->uses.nests.size() > 1) choices.emplace_back("-");
+    for (std::size_t n = 0; n < program.body().size(); ++n) {
+      if (reads_below(*program.body()[n], tensor.name)) choices.push_back(std::to_string(n));
+    }
+    for (const std::string& nest : choices) {
+      const Result<Plan> plan = make_plan(program, tensor, *shapes, nest);
+      if (!plan) continue;
+      const Reads reads = look_at(all, plan->uses, tensor.name, plan->shape.size());
+      if (reads.unit) continue;
+      const std::int64_t lanes = std::max<std::int64_t>(target.vector_bytes.back() / dtype_bytes(tensor.dtype), 4);
+      const bool surely = is_given(tensor) || is_plainly_written(all, tensor.name, plan->shape, plan->uses.nests.front());
+      list_plan(program, tensor, *plan, reads, lanes, surely, nest, &out);
     }
   }
   return out;
