@@ -1,5 +1,6 @@
 # make demo: build and optimise a real module. make test: build and run every test.
-.PHONY: build demo test bench clean
+# make nightly: the long property runs.
+.PHONY: build demo test nightly bench clean
 
 build:
 	@scripts/setup
@@ -11,6 +12,9 @@ demo:
 
 test:
 	@scripts/test
+
+nightly:
+	@scripts/test -L nightly
 
 bench: build
 	@build/cairn bench programs
