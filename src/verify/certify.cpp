@@ -1,9 +1,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "ir/canon.h"
 #include "verify/certificate.h"
+#include "verify/identity.h"
 #include "verify/numeric.h"
 #include "verify/verify.h"
 
@@ -69,9 +71,24 @@ CertificateSet certify(const Program& before, const Program& after, Exactness cl
   }
   set.certificates.push_back(check_wellformed(before, after, options.target));
   const bool wellformed = set.certificates[0].held;
-  if (action != nullptr) {
-    if (std::optional<Certificate> legal = check_legal(*action)) set.certificates.push_back(*std::move(legal));
+  std::optional<Certificate> legal = action != nullptr ? check_legal(*action) : std::nullopt;
+  const bool replayed = legal && legal->held;
+  if (legal && legal->rung == Rung::legal) set.certificates.push_back(*std::exchange(legal, std::nullopt));
+  if (wellformed && options.identity) {
+    IdentityOptions identity;
+    identity.claim = claim;
+    identity.seed = options.seed;
+    const IdentityResult result = check_identity(before, after, identity);
+    std::string absent;
+    // The field does not know the laws of max with + and *: there a replayed rule stands by itself.
+    if (result.verdict == IdentityResult::Verdict::failed && result.incomplete && replayed) {
+      absent = "not shown: " + result.reason;
+    } else if (std::optional<Certificate> c = identity_certificate(result, action != nullptr || !set.conditions.empty(), &absent)) {
+      set.certificates.push_back(*std::move(c));
+    }
+    if (!absent.empty()) set.certificates[0].facts.emplace_back("identity_absent", absent);
   }
+  if (legal) set.certificates.push_back(*std::move(legal));
   if (!wellformed) return set;
   if (options.numeric) {
     NumericOptions numeric;

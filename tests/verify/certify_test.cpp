@@ -74,6 +74,7 @@ TEST(certify, legal_needs_the_replay_and_every_condition_proved) {
   const Program before = parse_ok(kBefore), after = parse_ok(kAfter);
   CertifyOptions options;
   options.numeric = false;
+  options.identity = false;
   ActionEvidence evidence;
   evidence.action = "loop_kind(loop=0.i, kind=P)";
   evidence.replayed = true;
