@@ -65,10 +65,10 @@ struct CertifyOptions {
   Target target;
   std::uint64_t seed = 1;
   bool numeric = true;
-  bool identity = true;
   // Runs both programs on the machine; set by eval's callers. Absent: no `executed` rung.
   std::function<Certificate(const Program& before, const Program& after, Exactness claim)> execute;
   double numeric_seconds = 5;
+  bool identity = true;
 };
 // Judges a pair of programs, whoever made them.
 CertificateSet certify(const Program& before, const Program& after, Exactness claim,

@@ -83,6 +83,11 @@ class TermPass {
     return x.v;
   }
 
+  TermValue literal(double number) const {
+    const double size = number < 0 ? -number : number;
+    const TermValue v = opaque(combine64(tag(11), std::bit_cast<std::uint64_t>(size == 0 ? 0.0 : size)));
+    return size == 0 ? TermValue{v.a, v.a} : swapped(v, number < 0);
+  }
   Item integer_item(std::uint64_t value) const { return {Form::atom, ComputeType::i64, false, 0, 0, {value, 0 - value}}; }
 
   Item evaluate(const Term& t) {
@@ -113,13 +118,7 @@ class TermPass {
         const auto v = static_cast<std::uint64_t>(TermGraph::integer_of(t));
         return t.type == ComputeType::i64 ? integer_item(v) : Item{Form::atom, t.type, false, 0, 0, opaque(combine64(tag(10), v))};
       }
-      case Op::float_literal: {
-        const double number = graph_.literal_of(t).number;
-        const double size = number < 0 ? -number : number;
-        const TermValue v = opaque(combine64(tag(11), std::bit_cast<std::uint64_t>(size == 0 ? 0.0 : size)));
-        if (size == 0) return {Form::atom, t.type, false, 0, 0, {v.a, v.a}};
-        return {Form::atom, t.type, false, 0, 0, swapped(v, number < 0)};
-      }
+      case Op::float_literal: return {Form::atom, t.type, false, 0, 0, literal(graph_.literal_of(t).number)};
       case Op::neg: return negative(arg(t.a));
       case Op::add: return t.type == ComputeType::i64 ? integer_item(whole(t.a).a + whole(t.b).a) : add(t.type, arg(t.a), arg(t.b));
       case Op::mul: return t.type == ComputeType::i64 ? integer_item(whole(t.a).a * whole(t.b).a) : multiply(t.type, arg(t.a), arg(t.b));
@@ -168,6 +167,7 @@ class TermPass {
   Item add(ComputeType type, const Item& x, const Item& y) const {
     if (!reassociates_) {
       const TermValue a = atom(x), b = atom(y);
+      if (a == b) return multiply(type, x, Item{Form::atom, type, false, 0, 0, literal(2)});
       const std::uint64_t t = tag(Op::add, type);
       return {Form::atom, type, false, 0, 0, {combine64(t, mix64(a.a ^ key_) + mix64(b.a ^ key_)), combine64(t, mix64(a.b ^ key_) + mix64(b.b ^ key_))}};
     }

@@ -151,9 +151,9 @@ StateTable::StateTable(const Prepared& code) {
 SharedStates::SharedStates(const Prepared& before, const StateTable& a, const Prepared& after, const StateTable& b,
                            std::uint64_t seed) {
   states_.resize(1);
-  const auto add = [this](const Digest& d, const std::string& name) -> State& {
+  const auto add = [this](const Digest& d, const TensorInfo& t) -> State& {
     const auto [it, fresh] = numbers_.emplace(d, static_cast<std::uint32_t>(states_.size()));
-    if (fresh) states_.push_back({name, nullptr});
+    if (fresh) states_.push_back({t.tensor->name, t.shape, nullptr});
     return states_[it->second];
   };
   const std::set<std::string> steer_before = steering(*before.program);
@@ -164,7 +164,7 @@ SharedStates::SharedStates(const Prepared& before, const StateTable& a, const Pr
     for (std::size_t t = 0; t < code->tensors.size(); ++t) {
       const TensorInfo& info = code->tensors[t];
       if (!info.given) continue;
-      State& state = add(table.before(0, static_cast<std::int32_t>(t)), info.tensor->name);
+      State& state = add(table.before(0, static_cast<std::int32_t>(t)), info);
       const bool steers = steer.contains(info.tensor->name);
       if (state.value != nullptr || (is_float(info.tensor->dtype) && !steers) || info.size > (std::int64_t{1} << 24)) continue;
       // Bounded by the program that subscripts with it.
@@ -180,7 +180,7 @@ SharedStates::SharedStates(const Prepared& before, const StateTable& a, const Pr
     for (std::size_t t = 0; t < after.tensors.size(); ++t) {
       const Tensor& tensor = *after.tensors[t].tensor;
       if (!is_float(tensor.dtype) || steer.contains(tensor.name) || b.rows()[n][t] == b.rows()[0][t]) continue;
-      if (seen.contains(b.rows()[n][t])) add(b.rows()[n][t], tensor.name);
+      if (seen.contains(b.rows()[n][t])) add(b.rows()[n][t], after.tensors[t]);
     }
   }
 }

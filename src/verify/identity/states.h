@@ -36,15 +36,21 @@ class SharedStates {
   }
   // The concrete value of an input used in subscripts or of integer dtype; null: a free value.
   const Value* concrete(std::uint32_t state) const { return states_[state].value.get(); }
-  const std::string& name(std::uint32_t state) const { return states_[state].name; }
+  // An element as text: "A_{3,4}".
+  std::string element(std::uint32_t state, std::int64_t offset) const;
 
  private:
   struct State {
     std::string name;
+    Shape shape;
     std::shared_ptr<const Value> value;
   };
   std::map<Digest, std::uint32_t> numbers_;
   std::vector<State> states_;
 };
+
+std::string element_text(const std::string& name, const Shape& shape, std::int64_t offset);
+// A term as text down to a few levels, for messages: "A_{0}*2".
+std::string term_text(const TermGraph& graph, const SharedStates& states, TermId id, int depth = 4);
 
 }  // namespace cairn::identity

@@ -190,6 +190,14 @@ TermId TermGraph::fold_float(Op op, ComputeType type, TermId a, TermId b) {
       break;
     case Op::div:
       if (is_literal(b, 1)) return a;
+      if (const Term& t = terms_[b]; t.kind == Kind::operation && t.op == Op::float_literal) {
+        // Over a power of two: times its reciprocal, the same real number before rounding.
+        const Literal l = literals_[t.a];
+        int exponent = 0;
+        if (l.number == l.decimal && std::fabs(std::frexp(l.number, &exponent)) == 0.5 && std::abs(exponent) < 100) {
+          return operation(Op::mul, type, a, literal(1 / l.number, 1 / l.number, type));
+        }
+      }
       if (is_negation(a)) return negate(operation(Op::div, type, terms_[a].a, b), type);
       if (is_negation(b)) return negate(operation(Op::div, type, a, terms_[b].a), type);
       break;

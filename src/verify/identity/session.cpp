@@ -1,0 +1,175 @@
+#include "verify/identity/session.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/access_bindings.h"
+#include "ir/walk.h"
+#include "verify/numeric.h"
+
+namespace cairn::identity {
+
+using Verdict = IdentityResult::Verdict;
+
+namespace {
+Program expand_bindings(const Program& program) {
+  const BindingTable bindings(program);
+  if (std::none_of(program.tensors().begin(), program.tensors().end(), [&](const Tensor& t) { return bindings.is_binding(t.name); })) return program;
+  Program out = program;
+  out.set_body(rewrite_stmts(program.body(), [&bindings](const StmtPtr& s) -> std::optional<Body> {
+    if (s->is_loop()) return std::nullopt;
+    if (s->is_test()) return Body{make_test(bindings.expand(s->cond), s->body, s->pos)};
+    if (bindings.is_binding(s->tensor)) return std::nullopt;
+    std::vector<ExprPtr> subscripts;
+    for (const ExprPtr& x : s->subscripts) subscripts.push_back(bindings.expand(x));
+    return Body{make_equation(s->tensor, std::move(subscripts), bindings.expand(s->rhs), s->pos)};
+  }));
+  return out;
+}
+}  // namespace
+
+std::string element_name(const Compared& c, std::int64_t offset) { return element_text(c.name, *c.shape, offset); }
+
+Session::Session(const Program& before, const Program& after, const IdentityOptions& options)
+    : options_(options), a_(expand_bindings(before)), b_(expand_bindings(after)) {}
+
+bool Session::open(IdentityResult* r) {
+  const auto refuse = [r](const Error& e) {
+    r->reason = e.message;
+    return false;
+  };
+  Result<Prepared> a = prepare(a_);
+  if (!a) return refuse(a.error());
+  Result<Prepared> b = prepare(b_);
+  if (!b) return refuse(b.error());
+  code_a_ = *std::move(a);
+  code_b_ = *std::move(b);
+  table_a_ = std::make_unique<StateTable>(code_a_);
+  table_b_ = std::make_unique<StateTable>(code_b_);
+  shared_ = std::make_unique<SharedStates>(code_a_, *table_a_, code_b_, *table_b_, options_.seed);
+  recorder_a_ = std::make_unique<Recorder>(code_a_, *table_a_, *shared_, &graph_);
+  recorder_b_ = std::make_unique<Recorder>(code_b_, *table_b_, *shared_, &graph_);
+  return true;
+}
+
+bool Session::record_target(std::size_t index, std::uint64_t limit, IdentityResult* r) {
+  const Compared& c = targets_[index];
+  std::vector<std::vector<std::int64_t>> cuts(c.shape->size());
+  bool counted = true;
+  if (c.size > options_.whole) {
+    counted = collect_cuts(code_a_, c.before, c.nest_before, &cuts) && collect_cuts(code_b_, c.after, c.nest_after, &cuts);
+  }
+  const Elements elements = choose_elements(*c.shape, c.size, cuts, counted, options_, Rng(options_.seed).split(c.name));
+  r->pieces += elements.pieces;
+  std::size_t done = 0;
+  for (const std::int64_t offset : elements.offsets) {
+    if (done >= elements.base && work() > limit / 2) break;
+    Index at{};
+    std::int64_t rest = offset;
+    for (std::size_t d = c.shape->size(); d-- > 0;) {
+      at[d] = rest % (*c.shape)[d];
+      rest /= (*c.shape)[d];
+    }
+    recorder_a_->set_limit(recorder_a_->work() + (limit - std::min(limit, work())));
+    const TermId x = recorder_a_->element(c.before, c.nest_before, at);
+    if (recorder_a_->stopped()) {
+      if (done >= static_cast<std::size_t>(options_.per_piece) && !recorder_a_->faulty()) break;
+      r->verdict = Verdict::absent;
+      r->reason = fmt::format("{} before: {}", element_name(c, offset), recorder_a_->reason());
+      return false;
+    }
+    recorder_b_->set_limit(recorder_b_->work() + (limit - std::min(limit, work())));
+    const TermId y = recorder_b_->element(c.after, c.nest_after, at);
+    if (recorder_b_->stopped()) {
+      if (done >= static_cast<std::size_t>(options_.per_piece) && !recorder_b_->faulty()) break;
+      r->verdict = recorder_b_->faulty() ? Verdict::failed : Verdict::absent;
+      r->reason = fmt::format("{} after: {}", element_name(c, offset), recorder_b_->reason());
+      return false;
+    }
+    ++done;
+    if (x == kUnwrittenTerm && y == kUnwrittenTerm) continue;
+    if (x == kUnwrittenTerm || y == kUnwrittenTerm) {
+      r->verdict = Verdict::failed;
+      r->reason = fmt::format("{} is never written {}", element_name(c, offset), x == kUnwrittenTerm ? "before" : "after");
+      return false;
+    }
+    ++r->elements;
+    if (x != y) open_.push_back({index, offset, x, y});
+  }
+  if (done < elements.offsets.size() || !elements.complete) r->sampled = true;
+  recorder_a_->clear_stop();
+  recorder_b_->clear_stop();
+  return true;
+}
+
+bool Session::record(const std::vector<Compared>& targets, IdentityResult* r) {
+  targets_ = targets;
+  open_.clear();
+  recorder_a_->clear_stop();
+  recorder_b_->clear_stop();
+  // Half of the cap is for recording, an even share a tensor.
+  const std::uint64_t start = work(), cap = options_.max_nodes / 2;
+  for (std::size_t i = 0; i < targets_.size(); ++i) {
+    const std::uint64_t share = start + cap * (i + 1) / targets_.size();
+    r->compared.push_back(targets_[i].name);
+    if (!record_target(i, share, r)) return false;
+  }
+  return true;
+}
+
+IdentityResult Session::judge_targets(const std::vector<Compared>& targets, Exactness weakest) {
+  IdentityResult r;
+  r.claim = weakest;
+  if (!record(targets, &r)) return r;
+  // What a stronger class settles stays settled in a weaker one, which need not see it.
+  r.claim = Exactness::exact;
+  r.verdict = Verdict::held;   // the same terms: no hash was needed
+  for (const Exactness claim : {Exactness::exact, Exactness::reassociates, Exactness::algebraic}) {
+    if (open_.empty() || claim > weakest) break;
+    r.claim = claim;
+    r.verdict = Verdict::absent;
+    if (claim == Exactness::algebraic) judge_field(&r);
+    else judge_terms(claim == Exactness::reassociates, &r);
+  }
+  if (r.held() && r.elements == 0) {
+    r.verdict = Verdict::absent;
+    r.reason = "no element could be compared";
+  }
+  if (r.sampled) r.miss_probability = std::pow(0.95, static_cast<double>(r.elements));
+  return r;
+}
+
+IdentityResult Session::judge(Exactness weakest) {
+  IdentityResult r;
+  r.claim = weakest;
+  if (const Result<void> same = check_interfaces(a_, b_); !same) {
+    r.verdict = Verdict::failed;
+    r.reason = same.error().message;
+    return r;
+  }
+  if (!open(&r)) return r;
+  const std::vector<Compared> outputs = differing_outputs(code_a_, *table_a_, code_b_, *table_b_);
+  if (outputs.empty()) {
+    r.verdict = Verdict::held;  // every output is built by the same nests from the same states
+    return r;
+  }
+  const std::vector<Compared> fed = fed_tensors(code_a_, *table_a_, code_b_, *table_b_);
+  if (!fed.empty()) {
+    r = judge_targets(fed, weakest);
+    if (r.held() && r.claim == Exactness::exact) {
+      r.nodes = work();
+      return r;
+    }
+    // What the tensors differ in may not matter to what reads them.
+    IdentityResult whole = judge_targets(outputs, weakest);
+    if (!r.held() || (whole.held() && whole.claim < r.claim)) r = std::move(whole);
+  } else {
+    r = judge_targets(outputs, weakest);
+  }
+  r.nodes = work();
+  return r;
+}
+
+}  // namespace cairn::identity

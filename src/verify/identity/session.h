@@ -1,0 +1,53 @@
+// One pair of programs: recorded once, judged in any class (identity rung, internal).
+#pragma once
+#include <memory>
+#include <set>
+
+#include "verify/identity/pass.h"
+#include "verify/identity/recorder.h"
+#include "verify/identity/targets.h"
+
+namespace cairn::identity {
+
+class Session {
+ public:
+  Session(const Program& before, const Program& after, const IdentityOptions& options);
+
+  // The strongest class that holds, none weaker than `weakest`; else the verdict of the weakest.
+  IdentityResult judge(Exactness weakest);
+
+ private:
+  struct Pair {
+    std::size_t target = 0;
+    std::int64_t offset = 0;
+    TermId x = kUnwrittenTerm, y = kUnwrittenTerm;
+  };
+  bool open(IdentityResult* r);
+  // Records the elements of these tensors; false when refused (in r).
+  bool record(const std::vector<Compared>& targets, IdentityResult* r);
+  bool record_target(std::size_t index, std::uint64_t limit, IdentityResult* r);
+  IdentityResult judge_targets(const std::vector<Compared>& targets, Exactness weakest);
+  std::string origins(const Pair& p, std::string_view what) const;
+  // Both leave in open_ what stays unequal.
+  void judge_terms(bool reassociates, IdentityResult* r);
+  void judge_field(IdentityResult* r);
+  void find_conditions(std::uint64_t key, IdentityResult* r);
+  void factors_of(TermId id, std::set<TermId>* out) const;
+  std::uint64_t work() const { return recorder_a_->work() + recorder_b_->work() + evaluated_; }
+
+  IdentityOptions options_;
+  Program a_, b_;
+  Prepared code_a_, code_b_;
+  std::unique_ptr<StateTable> table_a_, table_b_;
+  std::unique_ptr<SharedStates> shared_;
+  TermGraph graph_;
+  std::unique_ptr<Recorder> recorder_a_, recorder_b_;
+  std::vector<Compared> targets_;
+  std::vector<Pair> open_;
+  std::uint64_t evaluated_ = 0;
+};
+
+// The element of a tensor as text: "D_{3,4}".
+std::string element_name(const Compared& c, std::int64_t offset);
+
+}  // namespace cairn::identity
