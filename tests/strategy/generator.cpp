@@ -182,6 +182,10 @@ constexpr Builder kBuilders[] = {
     {"expression_splitting", generate_sharing},
     {"common_subexpression_elimination", generate_sharing},
     {"hoist_invariant", generate_sharing},
+    {"normal_loop_max_to_prefix_max", generate_softmax},
+    {"normal_loop_summation_on_exp_to_prefix_summation_on_exp", generate_softmax},
+    {"online_softmax", generate_softmax},
+    {"flashattention_wo_tiling", generate_softmax},
 };
 }  // namespace
 

@@ -16,4 +16,7 @@ std::string generate_program_for(std::string_view strategy, Rng* rng);
 // Nests that share expressions, factors and terms (generator_algebra2.cpp).
 std::string generate_sharing(Rng* rng);
 
+// LEIR text with the rows of a softmax in many spellings, and traps for the strategies that make them run online.
+std::string generate_softmax(Rng* rng);
+
 }  // namespace cairn::test
