@@ -9,6 +9,7 @@
 #include "ir/walk.h"
 #include "strategy/edit/band.h"
 #include "strategy/edit/refuse.h"
+#include "verify/verify.h"
 
 namespace cairn {
 
@@ -167,6 +168,19 @@ bool is_pure_chain(const RowReduction& row) {
 
 ExprPtr guard_operand(const RowReduction& row, const ExprPtr& e, const ExprPtr& otherwise) {
   return row.step_tests.empty() ? e : make_expr(Op::select, {join_conjunction(row.step_tests), e, otherwise});
+}
+
+std::vector<ExprPtr> lane_subscripts(const RowReduction& row) {
+  std::vector<ExprPtr> out;
+  for (const Stmt* loop : row.place->loops) {
+    if (loop->kind == LoopKind::V) out.push_back(make_var(loop->var));
+  }
+  return out;
+}
+
+bool keeps_promises(const RowReduction& row, const Program& after, const Target& target) {
+  const bool serial = std::all_of(row.place->loops.begin(), row.place->loops.end(), [](const Stmt* l) { return l->kind == LoopKind::L || l->kind == LoopKind::U; });
+  return serial || check_program(after, target).ok();
 }
 
 std::vector<ExprPtr> HistoryAxis::at(const ExprPtr& step) const {

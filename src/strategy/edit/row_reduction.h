@@ -43,6 +43,11 @@ bool is_pure_chain(const RowReduction& row);
 // e under the tests that depend on the axis: if_then_else(tests,e,-inf).
 ExprPtr guard_operand(const RowReduction& row, const ExprPtr& e, const ExprPtr& otherwise);
 
+// The variables of the vector loops around the update: the subscripts of what each lane keeps for itself.
+std::vector<ExprPtr> lane_subscripts(const RowReduction& row);
+// For sites: a step below loops of other kinds than L and U must keep their promises; asks the verifier there.
+bool keeps_promises(const RowReduction& row, const Program& after, const Target& target);
+
 // Subscripts of a history: those of the row and the axis as the last dimension.
 class HistoryAxis {
  public:

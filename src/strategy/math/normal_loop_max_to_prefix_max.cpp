@@ -22,7 +22,7 @@
 namespace cairn {
 namespace {
 
-Result<Step> rewrite(const EquationIndex& index, const StmtPath& path) {
+Result<Step> rewrite(const EquationIndex& index, const StmtPath& path, const Target* promises) {
   const Program& program = index.program();
   CAIRN_TRY(const RowReduction row, find_row_reduction(index, path, UpdateOp::max));
   if (!is_pure_chain(row)) {
@@ -48,22 +48,23 @@ Result<Step> rewrite(const EquationIndex& index, const StmtPath& path) {
   out.same_instances = false;
   out.proved = conditions_up_to(4);
   out.created = {history.name};
+  if (promises && !keeps_promises(row, out.after, *promises)) return no_site(program, row.update().pos, "a loop around would break its promise");
   return out;
 }
 
-std::vector<Args> list_sites(const Program& program, const Target&) {
+std::vector<Args> list_sites(const Program& program, const Target& target) {
   std::vector<Args> out;
   const EquationIndex index(program);
   for (std::size_t k = 0; k < index.equations().size(); ++k) {
     const EquationPlace& place = index.equations()[k];
-    if (place.stmt->rhs->op == Op::max && rewrite(index, place.path)) out.push_back(Args{{"equation", fmt::format("s{}", k)}});
+    if (place.stmt->rhs->op == Op::max && rewrite(index, place.path, &target)) out.push_back(Args{{"equation", fmt::format("s{}", k)}});
   }
   return out;
 }
 
 Result<Step> apply(const Program& program, const Target&, const Args& args) {
   CAIRN_TRY(const StmtPath path, find_equation(program.body(), args.get("equation")));
-  return rewrite(EquationIndex(program), path);
+  return rewrite(EquationIndex(program), path, nullptr);
 }
 
 }  // namespace

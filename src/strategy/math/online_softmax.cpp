@@ -27,7 +27,7 @@
 namespace cairn {
 namespace {
 
-Result<Step> rewrite(const EquationIndex& index, const StmtPath& path) {
+Result<Step> rewrite(const EquationIndex& index, const StmtPath& path, const Target* promises) {
   const Program& program = index.program();
   CAIRN_TRY(const SoftmaxRows rows, find_softmax_rows(index, path));
   CAIRN_CHECKED(check_exponentials(program, rows));
@@ -37,8 +37,8 @@ Result<Step> rewrite(const EquationIndex& index, const StmtPath& path) {
   const SourcePos pos = rows.sum.update().pos;
   const std::string& sum = rows.sum.tensor();
   const Tensor old{fresh_tensor(program), Role::tmp, program.find(row.tensor())->dtype, Scope::l, std::nullopt, false, kNoPos, {}};
-  const ExprPtr m = make_read(row.tensor(), update.subscripts), s = make_read(sum, rows.sum_subscripts), j = make_read(old.name, {});
-  const Body step{make_equation(old.name, {}, m, update.pos), shared_at(program.body(), row.place->path),
+  const ExprPtr m = make_read(row.tensor(), update.subscripts), s = make_read(sum, rows.sum_subscripts), j = make_read(old.name, lane_subscripts(row));
+  const Body step{make_equation(old.name, lane_subscripts(row), m, update.pos), shared_at(program.body(), row.place->path),
                   make_equation(sum, rows.sum_subscripts, operator_mul(s, rescale_factor(shift, j, m)), pos),
                   make_equation(sum, rows.sum_subscripts, operator_add(s, running_term(shift, row.operand, m)), pos)};
   const Body start{make_equation(row.tensor(), update.subscripts, neutral_element(UpdateOp::max, old.dtype), update.pos),
@@ -59,21 +59,22 @@ Result<Step> rewrite(const EquationIndex& index, const StmtPath& path) {
   out.same_instances = false;
   out.proved = conditions_up_to(6);
   out.created = {old.name};
+  if (promises && !keeps_promises(row, out.after, *promises)) return no_site(program, row.update().pos, "a loop around would break its promise");
   return out;
 }
 
-std::vector<Args> list_sites(const Program& program, const Target&) {
+std::vector<Args> list_sites(const Program& program, const Target& target) {
   std::vector<Args> out;
   const EquationIndex index(program);
   for (std::size_t k = 0; k < index.equations().size(); ++k) {
-    if (may_sum_exponentials(index.equations()[k]) && rewrite(index, index.equations()[k].path)) out.push_back(Args{{"equation", fmt::format("s{}", k)}});
+    if (may_sum_exponentials(index.equations()[k]) && rewrite(index, index.equations()[k].path, &target)) out.push_back(Args{{"equation", fmt::format("s{}", k)}});
   }
   return out;
 }
 
 Result<Step> apply(const Program& program, const Target&, const Args& args) {
   CAIRN_TRY(const StmtPath path, find_equation(program.body(), args.get("equation")));
-  return rewrite(EquationIndex(program), path);
+  return rewrite(EquationIndex(program), path, nullptr);
 }
 
 }  // namespace
