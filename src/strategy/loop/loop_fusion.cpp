@@ -130,8 +130,6 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) {
   std::vector<LoopRange> ranges = ranges_above(program.body(), path);
   std::vector<LoopRange> old_ranges = ranges;
   old_ranges.push_back({outer->var, outer->extent});
-  old_ranges.push_back({inner->var, inner->extent});
-  const bool comes_back = is_simplified(inner->body, old_ranges, {outer->var, inner->var});
   ranges.push_back({outer->var, extent});
   const std::vector<std::string> touched{outer->var};
   Body body = rewrite_ranged(inner->body, ranges, [&](const ExprPtr& e, const std::vector<LoopRange>& all) {
@@ -142,6 +140,10 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) {
   Step step;
   step.after = with_replaced(program, path, Body{with_body(*loop_like(*outer, outer->kind, bound, outer->var), std::move(body))});
   step.proved = conditions_up_to(3);
+  // A split gives the inner loop a fresh name, and terms of one subscript stand in the order of their names.
+  const StmtPtr renamed = rename_loop_var(outer->body[0], fresh_var(step.after));
+  old_ranges.push_back({renamed->var, renamed->extent});
+  const bool comes_back = is_simplified(renamed->body, old_ranges, {outer->var, renamed->var});
   if (comes_back && bound == extent && outer->kind != LoopKind::P && inner->extent > 1 && outer->extent > 1) {
     step.inverse = Action{"loop_split", Args{{"loop", loop_address(step.after.body(), path)},
                                              {"factor", std::to_string(inner->extent)},
