@@ -12,6 +12,7 @@
 #include "ir/text.h"
 #include "search/algorithms.h"
 #include "search/cost_proposer.h"
+#include "search/site_proposer.h"
 
 namespace cairn {
 
@@ -24,6 +25,15 @@ Result<Progress::Mode> progress_mode(const Settings& settings) {
   if (mode == "terminal") return Progress::Mode::terminal;
   if (mode == "off") return Progress::Mode::off;
   return Error{Code::usage, fmt::format("progress is '{}', expected auto, lines, terminal or off", mode), {}, {}};
+}
+
+Result<std::unique_ptr<Proposer>> make_proposer(const std::string& name, const Program& root, const Target& target) {
+  std::unique_ptr<Proposer> proposer;
+  if (name == "cost-model") proposer = std::make_unique<CostProposer>(root, target);
+  if (name == "enumerate") proposer = std::make_unique<SiteProposer>(target, SiteOrder::enumerate);
+  if (name == "random") proposer = std::make_unique<SiteProposer>(target, SiteOrder::random);
+  if (!proposer) return Error{Code::usage, fmt::format("unknown proposer '{}'", name), {}, {"known: cost-model enumerate random"}};
+  return proposer;
 }
 
 // Measures naive and the best candidates interleaved; the fastest that passes wins.
@@ -83,14 +93,14 @@ Result<SearchRun> run_search(Session& session, const Loaded& loaded, const std::
     return Error{Code::usage, fmt::format("unknown algorithm '{}'", options.algorithm), {}, {"known:" + known}};
   }
   Journal journal = Journal::in_memory();
-  CostProposer proposer(loaded.program, run.target);
+  CAIRN_TRY(const std::unique_ptr<Proposer> proposer, make_proposer(session.settings.value("proposer"), loaded.program, run.target));
   if (!directory.empty()) {
     CAIRN_CHECKED(make_directories(directory));
     JournalHeader header;
     header.task = loaded.name;
     header.program = canonical_hash(loaded.program);
     header.algorithm = options.algorithm;
-    header.proposer = proposer.name();
+    header.proposer = proposer->name();
     header.seed = options.seed;
     header.lookahead = options.lookahead;
     header.budget = options.budget;
@@ -104,7 +114,7 @@ Result<SearchRun> run_search(Session& session, const Loaded& loaded, const std::
   options.on_progress = [&](const SearchSummary& s) {
     progress.update(s.ledger.evaluations, fmt::format("best {:.3g} ms, {:.2f}x naive", s.best_seconds * 1e3, s.naive_seconds / s.best_seconds));
   };
-  SearchEngine engine(loaded.program, *run.evaluator, proposer, nullptr, std::move(journal), session.clock, options);
+  SearchEngine engine(loaded.program, *run.evaluator, *proposer, nullptr, std::move(journal), session.clock, options);
   CAIRN_CHECKED(engine.start());
   CAIRN_CHECKED(algorithm->run(engine));
   CAIRN_TRY(run.summary, engine.finish());

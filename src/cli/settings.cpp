@@ -78,6 +78,7 @@ const std::vector<SettingRow>& known_settings() {
       {"device", "cpu", "device that runs candidates"},
       {"out", "", "file or directory that results are written to"},
       {"algorithm", "beam", "search algorithm"},
+      {"proposer", "cost-model", "what proposes moves: cost-model, enumerate or random"},
       {"python", "", "python with torch for imports; empty: .venv beside the program or the working directory, then python3"},
       {"cc", "", "C compiler; empty: cc"},
       {"cache", "", "cache directory; empty: the user's"},

@@ -16,7 +16,13 @@ struct Algorithm {
 const std::vector<Algorithm>& all_algorithms();
 const Algorithm* find_algorithm(std::string_view name);
 
+Result<void> run_chain(SearchEngine& engine);
 Result<void> run_greedy(SearchEngine& engine);
 Result<void> run_beam(SearchEngine& engine);
+Result<void> run_bfs(SearchEngine& engine);
+Result<void> run_dfs(SearchEngine& engine);
+Result<void> run_mcts(SearchEngine& engine);
+Result<void> run_random(SearchEngine& engine);
+Result<void> run_evolve(SearchEngine& engine);
 
 }  // namespace cairn

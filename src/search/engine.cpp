@@ -76,7 +76,7 @@ std::string SearchEngine::stop_reason() const {
 
 bool SearchEngine::open() const { return stop_reason().empty(); }
 
-Result<std::vector<SearchEngine::Pending>> SearchEngine::collect(const SearchState& from, std::size_t count) {
+std::vector<Proposal> SearchEngine::propose(const SearchState& from, std::size_t count) {
   ProposeContext context;
   context.count = count;
   context.rng = rng_.split(++expansions_);
@@ -84,12 +84,17 @@ Result<std::vector<SearchEngine::Pending>> SearchEngine::collect(const SearchSta
   context.state_of = [this](std::uint64_t id) { return state(id); };
   std::vector<Proposal> proposals = proposer_.propose(from, context);
   if (guide_) proposals = guide_->rank(from, std::move(proposals), context.rng.split("guide"));
-  std::vector<Pending> pending;
+  return proposals;
+}
+
+void SearchEngine::admit(std::vector<Proposal> proposals, const SearchState* from, std::size_t count, std::vector<Pending>* pending) {
+  std::size_t admitted = 0;
   for (Proposal& proposal : proposals) {
     ledger_.proposals += 1;
     const SearchState* base = state(proposal.base);
     CAIRN_CHECK(base != nullptr);
     Pending p;
+    p.from = from;
     p.state.hash = canonical_hash(proposal.after);
     if (!seen_.emplace(p.state.hash, next_number_).second) {
       ledger_.duplicates += 1;
@@ -105,20 +110,43 @@ Result<std::vector<SearchEngine::Pending>> SearchEngine::collect(const SearchSta
     p.state.edges.push_back(proposal.actions.size());
     p.state.depth = base->depth + 1;
     p.proposal = std::move(proposal);
-    pending.push_back(std::move(p));
+    pending->push_back(std::move(p));
     restarts_without_new_ = 0;
     stale_proposals_ = 0;
-    if (pending.size() == count) break;
+    if (++admitted == count) break;
   }
-  if (pending.empty()) stale_proposals_ += std::max<std::uint64_t>(proposals.size(), kMaxStaleProposals / 16);
-  return pending;
+  if (admitted == 0) stale_proposals_ += std::max<std::uint64_t>(proposals.size(), kMaxStaleProposals / 16);
 }
 
 Result<std::vector<const SearchState*>> SearchEngine::expand(const SearchState& from, std::size_t count) {
+  CAIRN_TRY(const std::vector<Child> children, expand_all({{&from, count}}));
   std::vector<const SearchState*> passed;
+  for (const Child& child : children) {
+    if (child.state) passed.push_back(child.state);
+  }
+  return passed;
+}
+
+Result<std::vector<Child>> SearchEngine::expand_all(const std::vector<Request>& requests) {
   refresh_wall();
-  if (!open()) return passed;
-  CAIRN_TRY(std::vector<Pending> pending, collect(from, count));
+  std::vector<Pending> pending;
+  for (const Request& request : requests) {
+    if (!open()) break;
+    admit(propose(*request.state, request.count), request.state, request.count, &pending);
+  }
+  return run(std::move(pending));
+}
+
+Result<std::vector<Child>> SearchEngine::evaluate(std::vector<Proposal> proposals) {
+  refresh_wall();
+  std::vector<Pending> pending;
+  const std::size_t count = proposals.size();
+  if (open()) admit(std::move(proposals), nullptr, count, &pending);
+  return run(std::move(pending));
+}
+
+Result<std::vector<Child>> SearchEngine::run(std::vector<Pending> pending) {
+  std::vector<Child> children;
   const auto width = static_cast<std::size_t>(std::max(1, options_.lookahead));
   for (std::size_t begin = 0; begin < pending.size() && open(); begin += width) {
     const std::size_t end = std::min(pending.size(), begin + width);
@@ -134,11 +162,14 @@ Result<std::vector<const SearchState*>> SearchEngine::expand(const SearchState& 
     for (std::size_t i = begin; i < end; ++i) {
       refresh_wall();
       if (!open()) break;
-      CAIRN_TRY(const SearchState* state, commit(std::move(pending[i])));
-      if (state) passed.push_back(state);
+      Child child;
+      child.number = pending[i].state.id;
+      child.from = pending[i].from;
+      CAIRN_TRY(child.state, commit(std::move(pending[i])));
+      if (interrupted() == 0) children.push_back(child);
     }
   }
-  return passed;
+  return children;
 }
 
 Result<const SearchState*> SearchEngine::commit(Pending pending) {

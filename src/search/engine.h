@@ -35,6 +35,13 @@ struct ReasonRow {
   std::uint64_t count = 0;
 };
 
+// One proposal that was committed.
+struct Child {
+  std::uint64_t number = 0;            // of the proposal
+  const SearchState* from = nullptr;   // the state that was expanded; null for a proposal that no state asked for
+  const SearchState* state = nullptr;  // what it led to; null if it failed
+};
+
 struct CurvePoint { std::uint64_t evaluation; double wall_seconds; double seconds; };
 
 // What a run reports.
@@ -61,6 +68,13 @@ class SearchEngine {
   // Proposes up to `count` unseen programs at the state, evaluates them and commits in order. Returns the
   // states that passed, in proposal order. Empty when nothing new came or the budget ended.
   Result<std::vector<const SearchState*>> expand(const SearchState& state, std::size_t count);
+  // The same for several states at once, failures included: all proposals in the order of the requests.
+  struct Request { const SearchState* state; std::size_t count; };
+  Result<std::vector<Child>> expand_all(const std::vector<Request>& requests);
+  // Evaluates proposals that an algorithm made itself; programs seen before are dropped as duplicates.
+  Result<std::vector<Child>> evaluate(std::vector<Proposal> proposals);
+  // The proposer's next unseen proposals at a state, not evaluated.
+  std::vector<Proposal> propose(const SearchState& state, std::size_t count);
   // False when the budget is spent, Ctrl-C came, or nothing new can be proposed any more.
   bool open() const;
   const SearchState* state(std::uint64_t id) const;
@@ -72,12 +86,17 @@ class SearchEngine {
   void note_restart() { ++restarts_without_new_; }
   Rng rng() const { return rng_; }
   const SearchOptions& options() const { return options_; }
+  const Target& target() const { return evaluator_.target(); }
+  // True if this run has numbered a proposal of that program.
+  bool is_seen(const Digest& hash) const { return seen_.count(hash) != 0; }
   // Ends the run: journals the reason and fills the summary.
   Result<SearchSummary> finish();
 
  private:
-  struct Pending { Proposal proposal; SearchState state; };
-  Result<std::vector<Pending>> collect(const SearchState& state, std::size_t count);
+  struct Pending { Proposal proposal; SearchState state; const SearchState* from = nullptr; };
+  // Numbers the proposals that are new, at most `count`.
+  void admit(std::vector<Proposal> proposals, const SearchState* from, std::size_t count, std::vector<Pending>* pending);
+  Result<std::vector<Child>> run(std::vector<Pending> pending);
   Result<const SearchState*> commit(Pending pending);
   Result<void> save_best(const SearchState& state);
   void refresh_wall();

@@ -9,6 +9,7 @@
 #include "search/algorithms.h"
 #include "search/cost_proposer.h"
 #include "search/simulated.h"
+#include "search/site_proposer.h"
 
 namespace cairn {
 namespace {
@@ -37,14 +38,16 @@ struct RunOutcome {
 
 // One run on the simulated device; journal in `path` unless empty.
 RunOutcome run(const char* text, const std::string& algorithm, std::uint64_t evaluations, unsigned jobs,
-             const std::string& path, double failure_rate = 0.1) {
+             const std::string& path, double failure_rate = 0.1, bool by_cost = true) {
   const Program program = parse(text);
   const Target target = described_target();
   FakeClock clock;
   SimulatedOptions simulated;
   simulated.failure_rate = failure_rate;
   SimulatedEvaluator evaluator(program, target, simulated, clock);
-  CostProposer proposer(program, target);
+  CostProposer by_templates(program, target);
+  SiteProposer by_sites(target, SiteOrder::random);
+  Proposer& proposer = by_cost ? static_cast<Proposer&>(by_templates) : by_sites;
   SearchOptions options;
   options.algorithm = algorithm;
   options.budget.evaluations = evaluations;
@@ -76,41 +79,70 @@ RunOutcome run(const char* text, const std::string& algorithm, std::uint64_t eva
   return out;
 }
 
-TEST(Engine, EveryAlgorithmSpendsItsBudgetAndImproves) {
-  for (const Algorithm& a : all_algorithms()) {
+TEST(Engine, TemplatesImproveWithinAFewEvaluations) {
+  for (const char* algorithm : {"greedy", "beam"}) {
     for (const char* text : {kMatmul, kSoftmax}) {
-      const RunOutcome o = run(text, std::string(a.name), 24, 2, {});
-      EXPECT_EQ(o.summary.ledger.evaluations, 24u) << a.name;
-      EXPECT_EQ(o.summary.stop_reason, "evaluations") << a.name;
-      EXPECT_LT(o.summary.best_seconds, 0.5 * o.summary.naive_seconds) << a.name;
+      const RunOutcome o = run(text, algorithm, 24, 2, {});
+      EXPECT_EQ(o.summary.ledger.evaluations, 24u) << algorithm;
+      EXPECT_LT(o.summary.best_seconds, 0.5 * o.summary.naive_seconds) << algorithm;
       EXPECT_FALSE(o.trace.empty());
     }
   }
 }
 
-TEST(Engine, WorkersDoNotChangeTheTrace) {
-  const RunOutcome one = run(kMatmul, "beam", 20, 1, {}), eight = run(kMatmul, "beam", 20, 8, {});
+class EveryAlgorithm : public ::testing::TestWithParam<Algorithm> {};
+
+// With single random moves: the budget is spent to the last evaluation and something better than naive is found.
+TEST_P(EveryAlgorithm, SpendsItsBudget) {
+  for (const char* text : {kMatmul, kSoftmax}) {
+    const RunOutcome o = run(text, std::string(GetParam().name), 60, 2, {}, 0.1, false);
+    EXPECT_EQ(o.summary.ledger.evaluations, 60u);
+    EXPECT_EQ(o.summary.stop_reason, "evaluations");
+    EXPECT_LT(o.summary.best_seconds, o.summary.naive_seconds);
+    EXPECT_FALSE(o.trace.empty());
+  }
+}
+
+TEST_P(EveryAlgorithm, IsTheSameWithAnyNumberOfWorkers) {
+  const std::string name(GetParam().name);
+  const RunOutcome one = run(kMatmul, name, 40, 1, {}, 0.1, false), eight = run(kMatmul, name, 40, 8, {}, 0.1, false);
   EXPECT_EQ(one.trace, eight.trace);
   EXPECT_EQ(one.summary.best_seconds, eight.summary.best_seconds);
   EXPECT_EQ(one.summary.ledger.proposals, eight.summary.ledger.proposals);
 }
 
-TEST(Engine, ResumesFromAJournalCutAnywhere) {
+// A kill leaves any prefix of the journal, the last line torn; the resumed run ends with the same bytes.
+TEST_P(EveryAlgorithm, ResumesFromAJournalCutAnywhere) {
+  const std::string name(GetParam().name);
+  auto scratch = ScratchDir::create("cairn-journal-test");
+  ASSERT_TRUE(scratch.ok());
+  const std::string whole = join_path(scratch->path(), "whole.jsonl"), cut = join_path(scratch->path(), "cut.jsonl");
+  const RunOutcome full = run(kSoftmax, name, 30, 2, whole, 0.1, false);
+  const std::string text = read_file(whole).value();
+  for (const double share : {0.2, 0.6, 0.95}) {
+    const auto bytes = static_cast<std::size_t>(static_cast<double>(text.size()) * share);
+    ASSERT_TRUE(write_file_atomic(cut, text.substr(0, bytes)).ok());
+    const RunOutcome resumed = run(kSoftmax, name, 30, 2, cut, 0.1, false);
+    EXPECT_EQ(resumed.trace, full.trace);
+    EXPECT_EQ(resumed.summary.best_seconds, full.summary.best_seconds);
+    EXPECT_LT(resumed.evaluated, full.evaluated) << "journalled results are not measured again";
+    EXPECT_EQ(read_file(cut).value(), text);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Algorithms, EveryAlgorithm, ::testing::ValuesIn(all_algorithms()),
+                         [](const auto& algorithm) { return std::string(algorithm.param.name); });
+
+TEST(Engine, ResumesPlansOfTemplates) {
   auto scratch = ScratchDir::create("cairn-journal-test");
   ASSERT_TRUE(scratch.ok());
   const std::string whole = join_path(scratch->path(), "whole.jsonl"), cut = join_path(scratch->path(), "cut.jsonl");
   const RunOutcome full = run(kSoftmax, "greedy", 16, 2, whole);
   const std::string text = read_file(whole).value();
-  // A kill leaves any prefix, the last line torn.
-  for (const double share : {0.3, 0.6, 0.95}) {
-    const auto bytes = static_cast<std::size_t>(static_cast<double>(text.size()) * share);
-    ASSERT_TRUE(write_file_atomic(cut, text.substr(0, bytes)).ok());
-    const RunOutcome resumed = run(kSoftmax, "greedy", 16, 2, cut);
-    EXPECT_EQ(resumed.trace, full.trace);
-    EXPECT_EQ(resumed.summary.best_seconds, full.summary.best_seconds);
-    EXPECT_LT(resumed.evaluated, full.evaluated) << "journalled results are not measured again";
-    EXPECT_EQ(read_file(cut).value().substr(0, bytes / 2), text.substr(0, bytes / 2));
-  }
+  ASSERT_TRUE(write_file_atomic(cut, text.substr(0, text.size() * 6 / 10)).ok());
+  const RunOutcome resumed = run(kSoftmax, "greedy", 16, 2, cut);
+  EXPECT_EQ(resumed.trace, full.trace);
+  EXPECT_LT(resumed.evaluated, full.evaluated);
 }
 
 TEST(Engine, RefusesTheJournalOfAnotherRun) {
@@ -129,7 +161,7 @@ TEST(Engine, RefusesTheJournalOfAnotherRun) {
 }
 
 TEST(Engine, CountsFailuresByReason) {
-  const RunOutcome o = run(kMatmul, "beam", 20, 2, {}, 0.4);
+  const RunOutcome o = run(kMatmul, "beam", 20, 2, {}, 0.4, false);
   std::uint64_t total = 0, failed = 0;
   for (const ReasonRow& row : o.summary.reasons) {
     total += row.count;
