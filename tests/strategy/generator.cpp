@@ -186,6 +186,9 @@ constexpr Builder kBuilders[] = {
     {"normal_loop_summation_on_exp_to_prefix_summation_on_exp", generate_softmax},
     {"online_softmax", generate_softmax},
     {"flashattention_wo_tiling", generate_softmax},
+    {"expression_reorder", generate_twins},
+    {"tensor_concat_to_fuse_operators", generate_twins},
+    {"tensor_split_to_decouple_operators", generate_twins},
 };
 }  // namespace
 

@@ -15,6 +15,8 @@ std::string generate_program_for(std::string_view strategy, Rng* rng);
 
 // Nests that share expressions, factors and terms (generator_algebra2.cpp).
 std::string generate_sharing(Rng* rng);
+// Several nests of one form over different extents, with traps (generator_graph.cpp).
+std::string generate_twins(Rng* rng);
 
 // LEIR text with the rows of a softmax in many spellings, and traps for the strategies that make them run online.
 std::string generate_softmax(Rng* rng);
