@@ -16,10 +16,9 @@
 
 #include <algorithm>
 
-#include "analysis/access_bindings.h"
-#include "analysis/dependence.h"
 #include "ir/walk.h"
 #include "strategy/edit/band.h"
+#include "strategy/edit/independent.h"
 #include "strategy/edit/marks.h"
 #include "strategy/edit/refuse.h"
 #include "strategy/registry.h"
@@ -36,63 +35,6 @@ StmtPath second_of(StmtPath equation) {
 StmtPath first_of(StmtPath second) {
   --second.back();
   return second;
-}
-
-void gather_names(const Stmt& stmt, std::vector<std::string>* written, std::vector<std::string>* read) {
-  const auto reads_of = [&](const Expr& root) {
-    visit_expr(root, [&](const Expr& e) {
-      if (e.op == Op::read) read->push_back(e.name);
-      return true;
-    });
-  };
-  if (stmt.is_test()) reads_of(*stmt.cond);
-  if (stmt.is_equation()) {
-    written->push_back(stmt.tensor);
-    for (const ExprPtr& s : stmt.subscripts) reads_of(*s);
-    reads_of(*stmt.rhs);
-  }
-  for (const StmtPtr& child : stmt.body) gather_names(*child, written, read);
-}
-
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-// What two statements share by name, at least one of them writing it.
-std::vector<std::string> shared_names(const Stmt& a, const Stmt& b) {
-  std::vector<std::string> a_writes, a_reads, b_writes, b_reads, out;
-  gather_names(a, &a_writes, &a_reads);
-  gather_names(b, &b_writes, &b_reads);
-  for (const std::string& name : a_writes) {
-    if (contains(b_writes, name) || contains(b_reads, name)) out.push_back(name);
-  }
-  for (const std::string& name : b_writes) {
-    if (contains(a_reads, name)) out.push_back(name);
-  }
-  return out;
-}
-
-// Conditions (2) and (3). Statements without a common name need no analysis.
-Result<void> check_independent(const Program& program, const StmtPath& second) {
-  const StmtPath first = first_of(second);
-  const Stmt& a = *stmt_at(program.body(), first);
-  const Stmt& b = *stmt_at(program.body(), second);
-  const std::vector<std::string> shared = shared_names(a, b);
-  if (shared.empty()) return {};
-  // Analysis sees through a binding; its definition still has to stand first.
-  const BindingTable bindings(program);
-  for (const std::string& name : shared) {
-    if (bindings.is_binding(name)) {
-      return refuse(program, b.pos, 2, fmt::format("one of the statements defines {}, an index that the other uses", name));
-    }
-  }
-  const Legality legality = check_swap(program, first, second);
-  if (!legality.ok) return refuse_because(legality.reason, 2);
-  if (legality.reorders_reduction) {
-    return refuse(program, b.pos, 3, fmt::format("both statements update the same elements of {}; swapped, these would start and add up in another order",
-                                                 shared.front()));
-  }
-  return {};
 }
 
 Program swapped(const Program& program, const StmtPath& second) {
@@ -114,7 +56,7 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
   std::vector<Args> out;
   for (const EquationRef& ref : collect_equations(program.body())) {
     const StmtPath second = second_of(ref.path);
-    if (second.empty() || !check_independent(program, second)) continue;
+    if (second.empty() || !check_independent(program, first_of(second), second)) continue;
     if (!check_kernels(program, swapped(program, second), target)) continue;
     out.push_back(Args{{"second", equation_address(program.body(), ref.path)}});
   }
@@ -128,7 +70,7 @@ Result<Step> apply(const Program& program, const Target& target, const Args& arg
     return refuse(program, stmt_at(program.body(), equation)->pos, 1, fmt::format("no statement stands before {} in its body; name the later one of the pair",
                                                                                   args.get("second")));
   }
-  CAIRN_CHECKED(check_independent(program, second));
+  CAIRN_CHECKED(check_independent(program, first_of(second), second));
   Step step;
   step.after = swapped(program, second);
   CAIRN_CHECKED(check_kernels(program, step.after, target));
