@@ -28,6 +28,8 @@
 #include "strategy/edit/band.h"
 #include "strategy/edit/independent.h"
 #include "strategy/edit/refuse.h"
+#include "strategy/edit/write_domain.h"
+#include "strategy/graph/axis_parts.h"
 #include "strategy/graph/concat_match.h"
 #include "strategy/registry.h"
 
@@ -36,13 +38,8 @@ namespace {
 
 using Shapes = std::map<std::string, Shape, std::less<>>;
 
-struct Group {
-  std::vector<std::uint32_t> nests;
-  StmtPath axis;   // within each nest
-};
-
-Result<Group> find_group(const Program& program, const Args& args) {
-  Group group;
+Result<AxisGroup> find_group(const Program& program, const Args& args) {
+  AxisGroup group;
   for (const std::string& address : args.get_list("axes")) {
     CAIRN_TRY(const StmtPath path, find_loop(program.body(), address));
     const SourcePos pos = stmt_at(program.body(), path)->pos;
@@ -76,7 +73,7 @@ Result<Program> gather(const Program& program, const std::vector<std::uint32_t>&
 // Copies and slices of joined tensors.
 class Joiner {
  public:
-  Joiner(const Program& program, const Group& group, const ConcatMatcher& match, Shapes shapes)
+  Joiner(const Program& program, const AxisGroup& group, const ConcatMatcher& match, Shapes shapes)
       : program_(program), group_(group), match_(match), shapes_(std::move(shapes)), original_(program.body()) {}
 
   // Condition (4) for windows.
@@ -138,39 +135,18 @@ class Joiner {
     std::optional<Error> failed;
     visit_stmts({original_[group_.nests[k]]}, [&](const Stmt& stmt, const StmtContext& context) {
       if (failed || !stmt.is_equation() || stmt.tensor != joined.tensors[k]) return;
-      Substitution names;
-      std::vector<LoopHeader> loops;
-      std::vector<ExprPtr> tests;
-      for (const Stmt* above : context.enclosing) {
-        if (above->is_loop() && std::any_of(stmt.subscripts.begin(), stmt.subscripts.end(), [&](const ExprPtr& s) { return uses_var(*s, above->var); })) {
-          loops.push_back({LoopKind::L, above->extent, var(loops.size()), {}});
-          names.emplace_back(above->var, make_var(loops.back().var));
-        }
-        if (!above->is_test()) continue;
-        for (const ExprPtr& part : split_conjunction(above->cond)) {
-          if (!is_index_condition(*part)) {
-            failed = refuse(program_, above->pos, 3, fmt::format("{} is written under a test that reads a tensor", stmt.tensor));
-          }
-          bool known = true;
-          visit_expr(*part, [&](const Expr& e) {
-            known &= e.op != Op::loop_var || std::any_of(names.begin(), names.end(), [&](const auto& n) { return n.first == e.name; });
-            return true;
-          });
-          if (known) tests.push_back(substitute_vars(part, names));
-          dropped_test_ |= !known;
-        }
-      }
+      const WriteDomain domain = write_domain(stmt, context.enclosing, [this](std::size_t n) { return var(n); });
+      if (domain.data_test) failed = refuse(program_, domain.data_test->pos, 3, fmt::format("{} is written under a test that reads a tensor", stmt.tensor));
+      dropped_test_ |= domain.dropped_test;
       std::vector<ExprPtr> to, from;
       for (std::size_t d = 0; d < stmt.subscripts.size(); ++d) {
-        to.push_back(substitute_vars(stmt.subscripts[d], names));
+        to.push_back(substitute_vars(stmt.subscripts[d], domain.names));
         from.push_back(to.back());
         if (d != joined.dim) continue;
         const LinearForm form = *linear_form(*to.back());
         from.back() = add_index(make_var(form.terms[0].first), make_int(match_.offsets()[k]));
       }
-      Body body{make_equation(stmt.tensor, std::move(to), make_read(joined.name, std::move(from)))};
-      if (!tests.empty()) body = {make_test(join_conjunction(tests), std::move(body))};
-      body = wrap_loops(loops, std::move(body));
+      const Body body = wrap_domain(domain, {make_equation(stmt.tensor, std::move(to), make_read(joined.name, std::move(from)))});
       if (std::none_of(out.begin(), out.end(), [&](const StmtPtr& s) { return same_stmt(*s, *body[0]); })) out.push_back(body[0]);
     });
     if (failed) return *failed;
@@ -191,7 +167,7 @@ class Joiner {
   }
 
   const Program& program_;
-  const Group& group_;
+  const AxisGroup& group_;
   const ConcatMatcher& match_;
   Shapes shapes_;
   const Body& original_;
@@ -199,7 +175,49 @@ class Joiner {
   bool dropped_test_ = false;
 };
 
-Result<Step> join_nests(const Program& program, const Group& group) {
+// Form of a nest without names and extents, and its loops' extents in text order.
+struct Form {
+  std::string text;
+  std::vector<std::int64_t> extents;
+  std::vector<StmtPath> loops;   // within the nest
+};
+
+void add_form(const Program& program, const Expr& e, std::string* text) {
+  *text += static_cast<char>('A' + static_cast<int>(e.op));
+  if (e.op == Op::read) *text += fmt::format("{}", static_cast<int>(program.find(e.name)->dtype));
+  for (const ExprPtr& arg : e.args) {
+    if (!is_index_expr(*arg)) add_form(program, *arg, text);
+  }
+  *text += ')';
+}
+
+Form form_of(const Program& program, const Stmt& nest) {
+  Form form;
+  const auto add = [&](auto&& self, const Stmt& stmt, const StmtPath& path) -> void {
+    if (stmt.is_loop()) {
+      form.text += fmt::format("L{}[", static_cast<int>(stmt.kind));
+      form.extents.push_back(stmt.extent);
+      form.loops.push_back(path);
+    } else if (stmt.is_test()) {
+      form.text += "T[";
+    } else {
+      form.text += fmt::format("{}_{}=", static_cast<int>(program.find(stmt.tensor)->dtype), stmt.subscripts.size());
+      add_form(program, *stmt.rhs, &form.text);
+    }
+    for (std::uint32_t k = 0; k < stmt.body.size(); ++k) {
+      StmtPath below = path;
+      below.push_back(k);
+      self(self, *stmt.body[k], below);
+    }
+    form.text += ']';
+  };
+  add(add, nest, {});
+  return form;
+}
+
+}  // namespace
+
+Result<Step> join_nests(const Program& program, const AxisGroup& group) {
   ConcatMatcher match(program, group.nests, group.axis);
   CAIRN_TRY(const StmtPtr fused, match.match());
   CAIRN_TRY(const Program gathered, gather(program, group.nests));
@@ -247,47 +265,7 @@ Result<Step> join_nests(const Program& program, const Group& group) {
   return step;
 }
 
-// Form of a nest without names and extents, and its loops' extents in text order.
-struct Form {
-  std::string text;
-  std::vector<std::int64_t> extents;
-  std::vector<StmtPath> loops;   // within the nest
-};
-
-void add_form(const Program& program, const Expr& e, std::string* text) {
-  *text += static_cast<char>('A' + static_cast<int>(e.op));
-  if (e.op == Op::read) *text += fmt::format("{}", static_cast<int>(program.find(e.name)->dtype));
-  for (const ExprPtr& arg : e.args) {
-    if (!is_index_expr(*arg)) add_form(program, *arg, text);
-  }
-  *text += ')';
-}
-
-Form form_of(const Program& program, const Stmt& nest) {
-  Form form;
-  const auto add = [&](auto&& self, const Stmt& stmt, const StmtPath& path) -> void {
-    if (stmt.is_loop()) {
-      form.text += fmt::format("L{}[", static_cast<int>(stmt.kind));
-      form.extents.push_back(stmt.extent);
-      form.loops.push_back(path);
-    } else if (stmt.is_test()) {
-      form.text += "T[";
-    } else {
-      form.text += fmt::format("{}_{}=", static_cast<int>(program.find(stmt.tensor)->dtype), stmt.subscripts.size());
-      add_form(program, *stmt.rhs, &form.text);
-    }
-    for (std::uint32_t k = 0; k < stmt.body.size(); ++k) {
-      StmtPath below = path;
-      below.push_back(k);
-      self(self, *stmt.body[k], below);
-    }
-    form.text += ']';
-  };
-  add(add, nest, {});
-  return form;
-}
-
-std::string axes_text(const Program& program, const Group& group) {
+std::string axes_text(const Program& program, const AxisGroup& group) {
   std::string out;
   for (const std::uint32_t nest : group.nests) {
     StmtPath path{nest};
@@ -296,6 +274,8 @@ std::string axes_text(const Program& program, const Group& group) {
   }
   return out;
 }
+
+namespace {
 
 // Extents may differ at the axis only (and at loops with the same two extents, which may belong to it).
 bool differ_by_axis(const Form& a, const Form& b, std::size_t axis) {
@@ -313,10 +293,10 @@ std::vector<Args> list_sites(const Program& program, const Target&) {
   for (const StmtPtr& nest : program.body()) forms.push_back(form_of(program, *nest));
   for (std::uint32_t first = 0; first < forms.size(); ++first) {
     for (std::size_t axis = 0; axis < forms[first].loops.size() && axis < 16; ++axis) {
-      Group group{{first}, forms[first].loops[axis]};
+      AxisGroup group{{first}, forms[first].loops[axis]};
       for (std::uint32_t other = first + 1; other < forms.size() && group.nests.size() < 16; ++other) {
         if (forms[other].text != forms[first].text || forms[other].loops != forms[first].loops || !differ_by_axis(forms[first], forms[other], axis)) continue;
-        const Group pair{{first, other}, group.axis};
+        const AxisGroup pair{{first, other}, group.axis};
         group.nests.push_back(other);
         if (group.nests.size() <= 3 && join_nests(program, pair)) out.push_back(Args{{"axes", axes_text(program, pair)}});
       }
@@ -326,9 +306,19 @@ std::vector<Args> list_sites(const Program& program, const Target&) {
   return out;
 }
 
-Result<Step> apply(const Program& program, const Target&, const Args& args) {
-  CAIRN_TRY(const Group group, find_group(program, args));
-  return join_nests(program, group);
+Result<Step> apply(const Program& program, const Target& target, const Args& args) {
+  CAIRN_TRY(const AxisGroup group, find_group(program, args));
+  CAIRN_TRY(Step step, join_nests(program, group));
+  if (group.nests.size() != 2 || !step.created.empty()) return step;
+  // Nothing was copied: cutting where the first nest ended gives the two back, if they stood in this form.
+  StmtPath first{group.nests[0]};
+  first.insert(first.end(), group.axis.begin(), group.axis.end());
+  const std::int64_t at = stmt_at(program.body(), first)->extent;
+  const Result<Step> back = cut_nest(step.after, target, first, at);
+  if (back && canonical_hash(back->after) == canonical_hash(program)) {
+    step.inverse = Action{"tensor_split_to_decouple_operators", Args{{"loop", loop_address(step.after.body(), first)}, {"at", std::to_string(at)}, {"copies", "none"}}};
+  }
+  return step;
 }
 
 }  // namespace

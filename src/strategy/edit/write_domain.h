@@ -1,0 +1,23 @@
+// The elements that a nest writes through one equation, as a nest of their own: copies back, combinations of parts.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "strategy/edit/simplify.h"
+
+namespace cairn {
+
+struct WriteDomain {
+  std::vector<LoopHeader> loops;   // those the equation's subscripts use, all L, under new names
+  Substitution names;              // from the nest's loop variables to these
+  std::vector<ExprPtr> tests;      // conjuncts above the equation on these loops alone
+  bool dropped_test = false;       // a test on other loops stands above: some elements may never be written
+  const Stmt* data_test = nullptr; // a test above that reads a tensor
+};
+// `enclosing` are the loops and tests around the equation; `name` gives the k-th new loop variable.
+WriteDomain write_domain(const Stmt& equation, const std::vector<const Stmt*>& enclosing, const std::function<std::string(std::size_t)>& name);
+// The body, in the new names, under the domain's tests and loops.
+Body wrap_domain(const WriteDomain& domain, Body body);
+
+}  // namespace cairn

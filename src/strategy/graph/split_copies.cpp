@@ -1,0 +1,270 @@
+#include "strategy/graph/split_copies.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "ir/interval.h"
+#include "ir/walk.h"
+#include "strategy/edit/band.h"
+#include "strategy/edit/order.h"
+#include "strategy/edit/refuse.h"
+#include "strategy/edit/write_domain.h"
+
+namespace cairn {
+namespace {
+
+// Calls fn with the tensor and subscripts of every mention, and the ranges of the loops around.
+using MentionFn = std::function<void(const std::string&, const std::vector<ExprPtr>&, const VarRanges&, bool write)>;
+void visit_mentions(const StmtPtr& nest, const MentionFn& fn) {
+  visit_stmts({nest}, [&](const Stmt& stmt, const StmtContext& context) {
+    VarRanges ranges;
+    for (const Stmt* above : context.enclosing) {
+      if (above->is_loop()) ranges[above->var] = {0, above->extent - 1};
+    }
+    const auto look = [&](const Expr& root) {
+      visit_expr(root, [&](const Expr& e) {
+        if (e.op == Op::read) fn(e.name, e.args, ranges, false);
+        return true;
+      });
+    };
+    if (stmt.is_test()) look(*stmt.cond);
+    if (!stmt.is_equation()) return;
+    for (const ExprPtr& s : stmt.subscripts) look(*s);
+    look(*stmt.rhs);
+    fn(stmt.tensor, stmt.subscripts, ranges, true);
+  });
+}
+
+// The nest with a tensor's mentions renamed, subscripts counted from `lo`.
+StmtPtr redirected(const StmtPtr& nest, const std::string& from, const std::string& to, const std::vector<std::int64_t>& lo) {
+  std::vector<LoopRange> none;
+  const auto shift = [&](std::vector<ExprPtr> subs, const std::vector<LoopRange>& ranges) {
+    for (std::size_t d = 0; d < subs.size(); ++d) {
+      if (lo[d] != 0) subs[d] = simplify_index(sub_index(subs[d], make_int(lo[d])), ranges);
+    }
+    return subs;
+  };
+  Body body = rewrite_ranged({nest}, none, [&](const ExprPtr& e, const std::vector<LoopRange>& ranges) {
+    return rewrite_expr(e, [&](const ExprPtr& x) -> ExprPtr { return x->op == Op::read && x->name == from ? make_read(to, shift(x->args, ranges), x->pos) : nullptr; });
+  });
+  body = rewrite_stmts(body, [&](const StmtPtr& s) -> std::optional<Body> {
+    if (!s->is_equation() || s->tensor != from) return std::nullopt;
+    return Body{make_equation(to, shift(s->subscripts, {}), s->rhs, s->pos)};
+  });
+  return body[0];
+}
+
+}  // namespace
+
+SplitCopies::SplitCopies(const Program& program, std::uint32_t nest, std::string axis, std::vector<std::int64_t> extents, std::vector<StmtPtr> parts)
+    : program_(program), nest_(nest), axis_(std::move(axis)), extents_(std::move(extents)), parts_(std::move(parts)) {}
+
+const std::string& SplitCopies::var(std::size_t k) {
+  while (vars_.size() <= k) vars_.push_back(fresh_var(program_, vars_));
+  return vars_[k];
+}
+
+std::string SplitCopies::make_temporary(const Tensor& like) {
+  std::vector<std::string> taken;
+  for (const Tensor& tensor : made_) taken.push_back(tensor.name);
+  Tensor tensor;
+  tensor.name = fresh_tensor(program_, taken);
+  tensor.dtype = like.dtype;
+  made_.push_back(tensor);
+  return tensor.name;
+}
+
+Result<SplitCopies::Window> SplitCopies::window_of(std::size_t part, const Tensor& tensor, const Shape& shape) const {
+  std::vector<std::optional<Interval>> hull(shape.size());
+  std::vector<bool> moves(shape.size(), false), affine(shape.size(), true);
+  visit_mentions(parts_[part], [&](const std::string& name, const std::vector<ExprPtr>& subs, const VarRanges& ranges, bool) {
+    for (std::size_t d = 0; name == tensor.name && d < subs.size(); ++d) {
+      moves[d] = moves[d] || uses_var(*subs[d], axis_);
+      const std::optional<Interval> range = linear_form(*subs[d]) ? interval_of(*subs[d], ranges) : std::nullopt;
+      affine[d] = affine[d] && range;
+      if (range) hull[d] = hull[d] ? Interval{std::min(hull[d]->lo, range->lo), std::max(hull[d]->hi, range->hi)} : *range;
+    }
+  });
+  Window window;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    Interval range{0, shape[d] - 1};
+    if (moves[d]) {
+      if (!affine[d] || !hull[d]) return refuse(program_, tensor.pos, 3, fmt::format("subscript {} of {} is not affine in {}", d, tensor.name, axis_));
+      range = {std::max(range.lo, hull[d]->lo), std::min(range.hi, hull[d]->hi)};
+    }
+    if (range.lo > range.hi) return refuse(program_, tensor.pos, 3, fmt::format("a part reads no element of {}", tensor.name));
+    window.lo.push_back(range.lo);
+    window.extent.push_back(range.hi - range.lo + 1);
+  }
+  return window;
+}
+
+Result<void> SplitCopies::copy_inputs() {
+  std::set<std::string> written, moving;
+  std::vector<std::string> inputs;
+  visit_mentions(parts_[0], [&](const std::string& name, const std::vector<ExprPtr>& subs, const VarRanges&, bool write) {
+    if (write) written.insert(name);
+    const bool moves = std::any_of(subs.begin(), subs.end(), [&](const ExprPtr& s) { return uses_var(*s, axis_); });
+    if (moves && moving.insert(name).second) inputs.push_back(name);
+  });
+  std::erase_if(inputs, [&](const std::string& name) { return written.contains(name); });
+  if (inputs.empty()) return refuse(program_, program_.body()[nest_]->pos, 3, fmt::format("no operand has loop {} in a subscript", axis_));
+  CAIRN_TRY(const auto shapes, infer_shapes(program_));
+  for (const std::string& name : inputs) {
+    const Tensor& tensor = *program_.find(name);
+    if (tensor.scope != Scope::g) return refuse(program_, tensor.pos, 3, fmt::format("{} has scope {}; only g tensors can be copied by nests of their own", name, scope_name(tensor.scope)));
+    const Shape& shape = shapes.find(name)->second;
+    for (std::size_t part = 0; part < parts_.size(); ++part) {
+      CAIRN_TRY(const Window window, window_of(part, tensor, shape));
+      const std::string copy = make_temporary(tensor);
+      std::vector<LoopHeader> loops;
+      std::vector<ExprPtr> from, to;
+      for (std::size_t d = 0; d < shape.size(); ++d) {
+        to.push_back(make_int(0));
+        if (window.extent[d] > 1) {
+          loops.push_back({LoopKind::L, window.extent[d], var(d), {}});
+          to.back() = make_var(var(d));
+        }
+        from.push_back(to.back()->op == Op::int_literal ? make_int(window.lo[d]) : add_index(to.back(), make_int(window.lo[d])));
+      }
+      before_.push_back(wrap_loops(loops, {make_equation(copy, std::move(to), make_read(name, std::move(from)))})[0]);
+      parts_[part] = redirected(parts_[part], name, copy, window.lo);
+    }
+    if (tensor.role == Role::tmp) to_check_.emplace_back(name, 3);
+  }
+  return {};
+}
+
+// The equation that alone writes a tensor in the nest, as it stands in the first part.
+const Stmt* SplitCopies::single_write(const std::string& tensor) const {
+  const Stmt* found = nullptr;
+  for (const EquationRef& ref : collect_equations({parts_[0]})) {
+    if (ref.equation->tensor != tensor) continue;
+    if (found) return nullptr;
+    found = ref.equation;
+  }
+  return found;
+}
+
+Result<void> SplitCopies::copy_results() {
+  std::vector<std::string> results;
+  for (const EquationRef& ref : collect_equations({program_.body()[nest_]})) {
+    if (std::find(results.begin(), results.end(), ref.equation->tensor) == results.end()) results.push_back(ref.equation->tensor);
+  }
+  for (const std::string& tensor : results) CAIRN_CHECKED(copy_result(tensor));
+  if (made_.empty()) return refuse(program_, program_.body()[nest_]->pos, 4, "the nest writes only temporaries of its own");
+  return {};
+}
+
+Result<void> SplitCopies::copy_result(const std::string& tensor) {
+  const Tensor& t = *program_.find(tensor);
+  const Body whole{program_.body()[nest_]};
+  const bool alone = t.role == Role::tmp && count_mentions(program_.body(), tensor) == count_mentions(whole, tensor);
+  // Where the axis stands, and from which element on, in each part.
+  std::optional<std::size_t> dim;
+  std::vector<std::int64_t> starts;
+  bool spatial = true, without = true;
+  for (std::size_t part = 0; part < parts_.size(); ++part) {
+    bool first = true;
+    visit_mentions(parts_[part], [&](const std::string& name, const std::vector<ExprPtr>& subs, const VarRanges&, bool) {
+      if (name != tensor) return;
+      std::size_t axes = 0;
+      for (std::size_t d = 0; d < subs.size(); ++d) {
+        if (!uses_var(*subs[d], axis_)) continue;
+        ++axes;
+        const std::optional<LinearForm> form = linear_form(*subs[d]);
+        const bool plain = form && form->terms.size() == 1 && form->terms[0].second == 1;
+        spatial &= plain && (!dim || *dim == d) && (first || form->constant == starts.back());
+        if (plain && first) starts.push_back(form->constant);
+        if (plain) dim = d;
+        first = false;
+      }
+      spatial &= axes == 1;
+      without &= axes == 0;
+    });
+  }
+  if (alone && without) return {};
+  if (t.scope != Scope::g) return refuse(program_, t.pos, 4, fmt::format("{} has scope {}; only g tensors can be copied by nests of their own", tensor, scope_name(t.scope)));
+  if (spatial && starts.size() == parts_.size()) {
+    bool prior = t.role == Role::io;
+    for (std::uint32_t k = 0; k < nest_; ++k) prior |= writes_below(*program_.body()[k], tensor);
+    if (prior && reads_below(*whole[0], tensor)) return refuse(program_, t.pos, 4, fmt::format("{} may go on from values it had before the nest", tensor));
+    return copy_back(tensor, *dim, starts);
+  }
+  const Stmt* equation = single_write(tensor);
+  const std::optional<SelfUpdate> update = equation ? match_self_update(*equation) : std::nullopt;
+  const bool divides = update && update->op == UpdateOp::mul && std::any_of(update->others.begin(), update->others.end(), [](const auto& o) { return o.inverse; });
+  if (!without || !update || divides || count_mentions(whole, tensor) != 1) {
+    return refuse(program_, t.pos, 4, fmt::format("{} neither has loop {} in one subscript, plain, nor is it reduced along it by one self-update alone", tensor, axis_));
+  }
+  return combine(tensor, *equation, *update);
+}
+
+Result<void> SplitCopies::copy_back(const std::string& tensor, std::size_t dim, const std::vector<std::int64_t>& starts) {
+  const Tensor& t = *program_.find(tensor);
+  for (std::size_t part = 0; part < parts_.size(); ++part) {
+    const std::string own = make_temporary(t);
+    Body copies;
+    std::optional<Error> failed;
+    bool tests = false;
+    visit_stmts({parts_[part]}, [&](const Stmt& stmt, const StmtContext& context) {
+      if (!stmt.is_equation() || stmt.tensor != tensor) return;
+      const WriteDomain domain = write_domain(stmt, context.enclosing, [this](std::size_t k) { return var(k); });
+      const bool index = std::all_of(stmt.subscripts.begin(), stmt.subscripts.end(), [](const ExprPtr& s) { return is_index_expr(*s); });
+      if (domain.data_test || !index) failed = refuse(program_, stmt.pos, 4, fmt::format("where {} is written depends on data", tensor));
+      tests |= domain.dropped_test;
+      std::vector<ExprPtr> to, from;
+      for (std::size_t d = 0; d < stmt.subscripts.size(); ++d) {
+        to.push_back(substitute_vars(stmt.subscripts[d], domain.names));
+        from.push_back(d == dim ? simplify_index(sub_index(to.back(), make_int(starts[part])), {}) : to.back());
+      }
+      const Body body = wrap_domain(domain, {make_equation(tensor, std::move(to), make_read(own, std::move(from)))});
+      if (std::none_of(copies.begin(), copies.end(), [&](const StmtPtr& s) { return same_stmt(*s, *body[0]); })) copies.push_back(body[0]);
+    });
+    if (failed) return *failed;
+    if (tests) to_check_.emplace_back(own, 4);
+    std::vector<std::int64_t> lo(t.shape ? t.shape->size() : 64, 0);
+    lo[dim] = starts[part];
+    parts_[part] = redirected(parts_[part], tensor, own, lo);
+    after_.insert(after_.end(), copies.begin(), copies.end());
+  }
+  return {};
+}
+
+Result<void> SplitCopies::combine(const std::string& tensor, const Stmt& equation, const SelfUpdate& update) {
+  const Tensor& t = *program_.find(tensor);
+  static constexpr Op kOps[] = {Op::add, Op::mul, Op::max, Op::min};
+  const Op op = kOps[static_cast<std::size_t>(update.op)];
+  std::optional<WriteDomain> domain;
+  visit_stmts({parts_[0]}, [&](const Stmt& stmt, const StmtContext& context) {
+    if (&stmt == &equation) domain = write_domain(stmt, context.enclosing, [this](std::size_t k) { return var(k); });
+  });
+  const bool index = std::all_of(equation.subscripts.begin(), equation.subscripts.end(), [](const ExprPtr& s) { return is_index_expr(*s); });
+  if (!domain || domain->data_test || !index) return refuse(program_, equation.pos, 4, fmt::format("where {} is written depends on data", tensor));
+  std::vector<ExprPtr> subs;
+  for (const ExprPtr& s : equation.subscripts) subs.push_back(substitute_vars(s, domain->names));
+  ExprPtr sum;
+  const std::vector<std::int64_t> lo(subs.size(), 0);
+  for (StmtPtr& part : parts_) {
+    const std::string own = make_temporary(t);
+    part = redirected(part, tensor, own, lo);
+    const ExprPtr value = make_read(own, subs);
+    sum = sum ? make_expr(op, {sum, value}) : value;
+    if (domain->dropped_test || !domain->tests.empty()) to_check_.emplace_back(own, 4);
+  }
+  after_.push_back(wrap_domain(*domain, {make_equation(tensor, subs, make_expr(op, {make_read(tensor, subs), sum}))})[0]);
+  exactness_ = std::max(exactness_, class_of_reduction(update.op, t.dtype));
+  return {};
+}
+
+Body SplitCopies::statements() const {
+  Body out = before_;
+  out.insert(out.end(), parts_.begin(), parts_.end());
+  out.insert(out.end(), after_.begin(), after_.end());
+  return out;
+}
+
+}  // namespace cairn

@@ -1,0 +1,56 @@
+// The copies of tensor_split_to_decouple_operators: slices of inputs, results of the parts' own.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/affine.h"
+#include "ir/program.h"
+#include "ir/self_update.h"
+#include "verify/certificate.h"
+
+namespace cairn {
+
+// The parts of one nest cut along `axis`; refusals name the conditions of the strategy.
+class SplitCopies {
+ public:
+  // `extents` of the axis in each part; `parts` hold the shifted subscripts already.
+  SplitCopies(const Program& program, std::uint32_t nest, std::string axis, std::vector<std::int64_t> extents, std::vector<StmtPtr> parts);
+  // Each part reads copies of its slices: condition (3).
+  Result<void> copy_inputs();
+  // Each part writes temporaries of its own: condition (4).
+  Result<void> copy_results();
+  // What replaces the nest.
+  Body statements() const;
+  const std::vector<Tensor>& made() const { return made_; }
+  const std::vector<std::string>& vars() const { return vars_; }
+  Exactness exactness() const { return exactness_; }
+  // Tensors whose reads must be asked about after the step, with the condition.
+  const std::vector<std::pair<std::string, int>>& to_check() const { return to_check_; }
+
+ private:
+  // The elements of a tensor that a part reads, by dimension.
+  struct Window {
+    std::vector<std::int64_t> lo, extent;
+  };
+  Result<Window> window_of(std::size_t part, const Tensor& tensor, const Shape& shape) const;
+  Result<void> copy_result(const std::string& tensor);
+  Result<void> copy_back(const std::string& tensor, std::size_t dim, const std::vector<std::int64_t>& starts);
+  Result<void> combine(const std::string& tensor, const Stmt& equation, const SelfUpdate& update);
+  const Stmt* single_write(const std::string& tensor) const;
+  std::string make_temporary(const Tensor& like);
+  const std::string& var(std::size_t k);
+
+  const Program& program_;
+  std::uint32_t nest_;
+  std::string axis_;
+  std::vector<std::int64_t> extents_;
+  std::vector<StmtPtr> parts_;
+  Body before_, after_;
+  std::vector<Tensor> made_;
+  std::vector<std::string> vars_;
+  std::vector<std::pair<std::string, int>> to_check_;
+  Exactness exactness_ = Exactness::exact;
+};
+
+}  // namespace cairn

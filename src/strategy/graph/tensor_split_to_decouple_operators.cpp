@@ -1,0 +1,214 @@
+// tensor_split_to_decouple_operators: the domain of one nest is cut along an axis into two nests.
+//
+//   L^{8}_i L^{7}_a [E_{i,a}=exp(A_{i,a})]  =>  L^{8}_i L^{4}_a [E_{i,a}=exp(A_{i,a})]  L^{8}_i L^{3}_a [E_{i,a+4}=exp(A_{i,a+4})]
+//
+// Slices are shifted subscripts. With copies=inputs each part reads its own copy of the operands' slices; with
+// copies=results each part writes a temporary of its own that is copied back or, along a reduction axis, combined:
+// the parts add to nothing but themselves, and what the result held before enters once. copies=all does both.
+//
+// Legal when
+// (1) the loop is L, P, U or a block axis without a mark, nothing but loops and tests on loop variables stands between
+//     the program's body and its own, and the cut leaves iterations on both sides,
+// (2) every dependence keeps its order when all iterations before the cut run first,
+// (3) for copies of inputs: the axis is affine in every operand that has it, the operand has scope g, and the elements
+//     copied are there,
+// (4) for copies of results: a result has the axis in one subscript, alone or plus a constant, and starts in the nest, or
+//     it is reduced along the axis by one self-update (+ * max min) alone; it has scope g, and each part writes what it
+//     is asked for,
+// (5) every read of an s or l temporary still sees a write of its own kernel and owner.
+// Exact; reassociates where a float sum or product is combined from parts or its terms change their order.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "analysis/dependence.h"
+#include "analysis/flow.h"
+#include "ir/canon.h"
+#include "ir/walk.h"
+#include "strategy/edit/marks.h"
+#include "strategy/edit/order.h"
+#include "strategy/edit/refuse.h"
+#include "strategy/edit/split.h"
+#include "strategy/edit/tables.h"
+#include "strategy/graph/axis_parts.h"
+#include "strategy/graph/split_copies.h"
+#include "strategy/registry.h"
+
+namespace cairn {
+namespace {
+
+// The loops above an axis and its place.
+struct Place {
+  StmtPath path;
+  StmtPtr axis;
+  std::vector<StmtPtr> outer;
+  std::size_t tests = 0;   // statements that are tests above the axis
+};
+
+Result<Place> find_place(const Program& program, const StmtPath& path) {
+  Place place{path, shared_at(program.body(), path), {}, 0};
+  const Stmt& axis = *place.axis;
+  if (!can_split(axis) || axis.mark.type != LoopMark::Type::none) {
+    return refuse(program, axis.pos, 1, fmt::format("loop {} has kind {} or a mark; take it back first (kind=L)", axis.var, kind_name(axis.kind)));
+  }
+  for (std::size_t depth = 1; depth < path.size(); ++depth) {
+    const StmtPtr above = shared_at(program.body(), StmtPath(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(depth)));
+    if (above->body.size() != 1) {
+      return refuse(program, axis.pos, 1, fmt::format("loop {} shares the body of {} with other statements; cut them apart first (operator_fission)", axis.var,
+                                                      above->is_loop() ? above->var : "a test"));
+    }
+    if (above->is_test() && !is_index_condition(*above->cond)) return refuse(program, above->pos, 1, "a test above the loop reads a tensor");
+    if (above->is_loop()) place.outer.push_back(above);
+    place.tests += above->is_test() ? 1 : 0;
+  }
+  return place;
+}
+
+// Does every mention of what the nest writes have each outer loop, plainly, in one subscript? Then iterations of the
+// outer loops never meet.
+bool outer_loops_own_results(const Place& place) {
+  std::vector<std::pair<std::string, std::size_t>> owned(place.outer.size());
+  const Body body{place.axis};
+  for (const EquationRef& ref : collect_equations(body)) {
+    for (const StmtPtr& loop : place.outer) {
+      bool found = false;
+      const auto& subs = ref.equation->subscripts;
+      for (std::size_t d = 0; d < subs.size() && !found; ++d) {
+        if (subs[d]->op != Op::loop_var || subs[d]->name != loop->var) continue;
+        bool all = true;
+        const auto look = [&](const Expr& root) {
+          visit_expr(root, [&](const Expr& e) {
+            if (e.op == Op::read && e.name == ref.equation->tensor) all &= d < e.args.size() && e.args[d]->op == Op::loop_var && e.args[d]->name == loop->var;
+            return true;
+          });
+        };
+        visit_stmts(body, [&](const Stmt& s, const StmtContext&) {
+          if (s.is_test()) look(*s.cond);
+          if (!s.is_equation()) return;
+          look(*s.rhs);
+          for (const ExprPtr& sub : s.subscripts) look(*sub);
+          if (s.tensor == ref.equation->tensor) all &= s.subscripts[d]->op == Op::loop_var && s.subscripts[d]->name == loop->var;
+        });
+        found = all;
+      }
+      if (!found) return false;
+    }
+  }
+  return true;
+}
+
+// The part of the axis from `from`, `extent` iterations long.
+StmtPtr part_of(const Program& program, const Place& place, std::int64_t from, std::int64_t extent) {
+  const Stmt& axis = *place.axis;
+  Body body = axis.body;
+  if (from != 0) {
+    std::vector<LoopRange> ranges = ranges_above(program.body(), place.path);
+    ranges.push_back({axis.var, extent});
+    body = substitute_and_simplify(axis.body, {{axis.var, add_index(make_var(axis.var), make_int(from))}}, ranges, {});
+  }
+  return with_body(*loop_like(axis, axis.kind, extent, axis.var), std::move(body));
+}
+
+// Condition (2); the class of the step without copies.
+Result<Exactness> check_order(const Program& program, const Place& place, std::int64_t at) {
+  if (place.outer.empty() || outer_loops_own_results(place)) return Exactness::exact;
+  const Body both{part_of(program, place, 0, at), part_of(program, place, at, place.axis->extent - at)};
+  const StmtPath nest{place.path[0]};
+  const Program question = with_replaced(program, nest, build_sunk(place.outer, {}, both));
+  const Legality legality = check_fission(question, nest, place.outer.size(), 1);
+  if (!legality.ok) return refuse_because(legality.reason, 2);
+  return legality.reorders_reduction ? class_of_reorder(program, place.axis->body) : Exactness::exact;
+}
+
+// The whole nest with the axis replaced by one of its parts.
+StmtPtr nest_with(const Program& program, const Place& place, const StmtPtr& part) {
+  StmtPath inside = place.path;
+  inside[0] = 0;
+  return replace_at({program.body()[place.path[0]]}, inside, {part})[0];
+}
+
+Result<Step> cut(const Program& program, const Target& target, const StmtPath& loop, std::int64_t at, bool inputs, bool results) {
+  CAIRN_TRY(const Place place, find_place(program, loop));
+  const std::int64_t extent = place.axis->extent;
+  if (at < 1 || at >= extent) {
+    return refuse(program, place.axis->pos, 1, fmt::format("a cut at {} leaves nothing on one side: loop {} has {} iterations", at, place.axis->var, extent));
+  }
+  Step step;
+  CAIRN_TRY(step.exactness, check_order(program, place, at));
+  const StmtPtr second = part_of(program, place, at, extent - at);
+  if (second->body.empty()) return refuse(program, place.axis->pos, 1, fmt::format("nothing of the nest runs from iteration {} of {} on", at, place.axis->var));
+  std::vector<StmtPtr> parts{nest_with(program, place, part_of(program, place, 0, at)), nest_with(program, place, second)};
+  SplitCopies copies(program, place.path[0], place.axis->var, {at, extent - at}, std::move(parts));
+  if (inputs) CAIRN_CHECKED(copies.copy_inputs());
+  if (results) CAIRN_CHECKED(copies.copy_results());
+  step.exactness = std::max(step.exactness, copies.exactness());
+  step.after = program;
+  step.after.set_body(replace_at(program.body(), {place.path[0]}, copies.statements()));
+  for (const Tensor& tensor : copies.made()) {
+    step.after.set_tensor(tensor);
+    step.created.push_back(tensor.name);
+  }
+  step.created.insert(step.created.end(), copies.vars().begin(), copies.vars().end());
+  for (const auto& [tensor, condition] : copies.to_check()) {
+    if (Result<void> written = check_written_before_read(step.after, tensor); !written) return refuse_because(std::move(written.error()), condition);
+  }
+  CAIRN_CHECKED(check_all_storage(step.after, target, 5));
+  step.same_instances = !inputs && !results;
+  step.proved = conditions_up_to(5);
+  return step;
+}
+
+Args args_for(const Program& program, const StmtPath& loop, std::int64_t at, const char* copies) {
+  return Args{{"loop", loop_address(program.body(), loop)}, {"at", std::to_string(at)}, {"copies", copies}};
+}
+
+// Halves with every choice of copies, and cuts before the tail that a tile size leaves.
+std::vector<Args> list_sites(const Program& program, const Target& target) {
+  std::vector<Args> out;
+  for (const StmtPath& loop : collect_loops(program.body())) {
+    const std::int64_t extent = stmt_at(program.body(), loop)->extent;
+    if (extent < 2 || !find_place(program, loop)) continue;
+    std::vector<std::int64_t> cuts{extent / 2};
+    for (const std::int64_t size : tile_sizes(extent, target)) cuts.push_back(extent - extent % size);
+    for (std::size_t k = 0; k < cuts.size(); ++k) {
+      if (cuts[k] >= extent || std::find(cuts.begin(), cuts.begin() + static_cast<std::ptrdiff_t>(k), cuts[k]) != cuts.begin() + static_cast<std::ptrdiff_t>(k)) continue;
+      if (!cut(program, target, loop, cuts[k], false, false)) continue;
+      out.push_back(args_for(program, loop, cuts[k], "none"));
+      if (k > 0) continue;
+      const bool inputs = cut(program, target, loop, cuts[k], true, false).ok(), results = cut(program, target, loop, cuts[k], false, true).ok();
+      if (inputs) out.push_back(args_for(program, loop, cuts[k], "inputs"));
+      if (results) out.push_back(args_for(program, loop, cuts[k], "results"));
+      if (inputs && results) out.push_back(args_for(program, loop, cuts[k], "all"));
+    }
+  }
+  return out;
+}
+
+Result<Step> apply(const Program& program, const Target& target, const Args& args) {
+  CAIRN_TRY(const StmtPath loop, find_loop(program.body(), args.get("loop")));
+  const std::string& copies = args.get("copies");
+  const std::int64_t at = args.get_int("at");
+  CAIRN_TRY(Step step, cut(program, target, loop, at, copies == "inputs" || copies == "all", copies == "results" || copies == "all"));
+  if (copies != "none") return step;
+  // Where the axis is spatial, joining the parts gives the nest back.
+  const AxisGroup group{{loop[0], loop[0] + 1}, StmtPath(loop.begin() + 1, loop.end())};
+  const Result<Step> back = join_nests(step.after, group);
+  if (back && canonical_hash(back->after) == canonical_hash(program)) {
+    step.inverse = Action{"tensor_concat_to_fuse_operators", Args{{"axes", axes_text(step.after, group)}}};
+  }
+  return step;
+}
+
+}  // namespace
+
+Result<Step> cut_nest(const Program& program, const Target& target, const StmtPath& loop, std::int64_t at) { return cut(program, target, loop, at, false, false); }
+
+const Strategy strategy_tensor_split_to_decouple_operators{
+    "tensor_split_to_decouple_operators", Level::graph, Direction::parallelism, Exactness::reassociates,
+    "the domain of one nest is cut along an axis into two nests",
+    {{"loop", ArgType::loop, "the axis", {}, ""},
+     {"at", ArgType::integer, "iterations of the first part", {}, ""},
+     {"copies", ArgType::choice, "what the parts copy: their slices of the inputs, results of their own, both or nothing", {"none", "inputs", "results", "all"}, "none"}},
+    list_sites, apply};
+
+}  // namespace cairn
