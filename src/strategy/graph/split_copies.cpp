@@ -168,7 +168,7 @@ Result<void> SplitCopies::copy_result(const std::string& tensor) {
   std::vector<std::int64_t> starts;
   bool spatial = true, without = true;
   for (std::size_t part = 0; part < parts_.size(); ++part) {
-    bool first = true;
+    std::optional<std::int64_t> start;
     visit_mentions(parts_[part], [&](const std::string& name, const std::vector<ExprPtr>& subs, const VarRanges&, bool) {
       if (name != tensor) return;
       std::size_t axes = 0;
@@ -177,14 +177,15 @@ Result<void> SplitCopies::copy_result(const std::string& tensor) {
         ++axes;
         const std::optional<LinearForm> form = linear_form(*subs[d]);
         const bool plain = form && form->terms.size() == 1 && form->terms[0].second == 1;
-        spatial &= plain && (!dim || *dim == d) && (first || form->constant == starts.back());
-        if (plain && first) starts.push_back(form->constant);
-        if (plain) dim = d;
-        first = false;
+        spatial &= plain && dim.value_or(d) == d && start.value_or(form->constant) == form->constant;
+        if (!plain) continue;
+        dim = d;
+        start = form->constant;
       }
       spatial &= axes == 1;
       without &= axes == 0;
     });
+    if (start) starts.push_back(*start);
   }
   if (alone && without) return {};
   if (t.scope != Scope::g) return refuse(program_, t.pos, 4, fmt::format("{} has scope {}; only g tensors can be copied by nests of their own", tensor, scope_name(t.scope)));
