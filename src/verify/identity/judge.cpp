@@ -42,12 +42,18 @@ void Session::judge_terms(bool reassociates, IdentityResult* r) {
   r->trials = 1;
   r->error_probability = std::min(1.0, r->error_probability + static_cast<double>(order.size()) * 0x1p-62);
   std::vector<Pair> unequal;
+  bool movable = false;
   for (std::size_t i = 0; i < open_.size(); ++i) {
-    if (!(values[2 * i] == values[2 * i + 1])) unequal.push_back(open_[i]);
+    // Where a comparison turns, rounding decides: an integer that only a weaker class settles is open.
+    const bool integer = graph_[open_[i].x].type == ComputeType::i64 || graph_[open_[i].x].type == ComputeType::boolean;
+    const bool equal = values[2 * i] == values[2 * i + 1];
+    if (unequal.empty()) movable = equal && integer && reassociates;
+    if (!equal || (integer && reassociates)) unequal.push_back(open_[i]);
   }
   open_ = std::move(unequal);
   r->verdict = open_.empty() ? Verdict::held : Verdict::failed;
-  r->reason = open_.empty() ? "" : origins(open_[0], reassociates ? "another reassociated term" : "another rounded term");
+  r->incomplete = !open_.empty() && movable;
+  r->reason = open_.empty() ? "" : origins(open_[0], movable ? "an integer that rounding may change" : reassociates ? "another reassociated term" : "another rounded term");
 }
 
 std::string Session::origins(const Pair& p, std::string_view what) const {
@@ -56,6 +62,13 @@ std::string Session::origins(const Pair& p, std::string_view what) const {
 }
 
 void Session::judge_field(IdentityResult* r) {
+  for (const Pair& p : open_) {
+    if (graph_[p.x].type != ComputeType::i64 && graph_[p.x].type != ComputeType::boolean) continue;
+    r->verdict = Verdict::failed;
+    r->incomplete = true;
+    r->reason = origins(p, "an integer that rounding may change");
+    return;
+  }
   std::vector<TermId> roots;
   for (const Pair& p : open_) roots.insert(roots.end(), {p.x, p.y});
   const std::vector<TermId> order = reachable(graph_, roots);

@@ -48,10 +48,15 @@ bool Session::open(IdentityResult* r) {
   code_b_ = *std::move(b);
   table_a_ = std::make_unique<StateTable>(code_a_);
   table_b_ = std::make_unique<StateTable>(code_b_);
-  shared_ = std::make_unique<SharedStates>(code_a_, *table_a_, code_b_, *table_b_, options_.seed);
+  start(true);
+  return true;
+}
+
+void Session::start(bool cut) {
+  if (recorder_a_) evaluated_ += recorder_a_->work() + recorder_b_->work();
+  shared_ = std::make_unique<SharedStates>(code_a_, *table_a_, code_b_, *table_b_, options_.seed, cut);
   recorder_a_ = std::make_unique<Recorder>(code_a_, *table_a_, *shared_, &graph_);
   recorder_b_ = std::make_unique<Recorder>(code_b_, *table_b_, *shared_, &graph_);
-  return true;
 }
 
 bool Session::record_target(std::size_t index, std::uint64_t limit, IdentityResult* r) {
@@ -64,8 +69,10 @@ bool Session::record_target(std::size_t index, std::uint64_t limit, IdentityResu
   const Elements elements = choose_elements(*c.shape, c.size, cuts, counted, options_, Rng(options_.seed).split(c.name));
   r->pieces += elements.pieces;
   std::size_t done = 0;
+  // Beyond the base sample: whole tensors as far as half the limit goes, pieces of larger ones an eighth.
+  const std::uint64_t begun = work(), soft = begun + (limit - std::min(limit, begun)) / (c.size <= options_.whole ? 2 : 8);
   for (const std::int64_t offset : elements.offsets) {
-    if (done >= elements.base && work() > limit / 2) break;
+    if (done >= elements.base && work() > soft) break;
     Index at{};
     std::int64_t rest = offset;
     for (std::size_t d = c.shape->size(); d-- > 0;) {
@@ -98,7 +105,7 @@ bool Session::record_target(std::size_t index, std::uint64_t limit, IdentityResu
     ++r->elements;
     if (x != y) open_.push_back({index, offset, x, y});
   }
-  if (done < elements.offsets.size() || !elements.complete) r->sampled = true;
+  if (done < elements.complete_at) r->sampled = true;
   recorder_a_->clear_stop();
   recorder_b_->clear_stop();
   return true;
@@ -109,8 +116,8 @@ bool Session::record(const std::vector<Compared>& targets, IdentityResult* r) {
   open_.clear();
   recorder_a_->clear_stop();
   recorder_b_->clear_stop();
-  // Half of the cap is for recording, an even share a tensor.
-  const std::uint64_t start = work(), cap = options_.max_nodes / 2;
+  // Half of what is left of the cap is for recording, an even share a tensor.
+  const std::uint64_t start = work(), cap = (options_.max_nodes - std::min(options_.max_nodes, start)) / 2;
   for (std::size_t i = 0; i < targets_.size(); ++i) {
     const std::uint64_t share = start + cap * (i + 1) / targets_.size();
     r->compared.push_back(targets_[i].name);
@@ -155,18 +162,23 @@ IdentityResult Session::judge(Exactness weakest) {
     r.verdict = Verdict::held;  // every output is built by the same nests from the same states
     return r;
   }
+  // From cheap to sure: what the changed nests feed to unchanged ones may differ where nothing reads it, and a cut
+  // point hides values that one program knows (a padding of zeros).
   const std::vector<Compared> fed = fed_tensors(code_a_, *table_a_, code_b_, *table_b_);
-  if (!fed.empty()) {
-    r = judge_targets(fed, weakest);
-    if (r.held() && r.claim == Exactness::exact) {
-      r.nodes = work();
-      return r;
+  const bool cuts = shared_->cuts() > 0;
+  const bool index_output = std::any_of(outputs.begin(), outputs.end(), [this](const Compared& c) {
+    return !is_float(code_a_.tensors[static_cast<std::size_t>(c.before)].tensor->dtype);
+  });
+  for (int attempt = fed.empty() ? 1 : 0; attempt < (cuts ? 3 : 2); ++attempt) {
+    if (attempt == 2) start(false);
+    IdentityResult one = judge_targets(attempt == 0 ? fed : outputs, weakest);
+    // What feeds an index must be the same to the bit.
+    if (attempt == 0 && index_output && one.held() && one.claim != Exactness::exact) one.verdict = Verdict::absent;
+    if (attempt == 0 || one.verdict != Verdict::absent || r.verdict == Verdict::absent) {
+      if (!(r.held() && (!one.held() || one.claim >= r.claim))) r = std::move(one);
     }
-    // What the tensors differ in may not matter to what reads them.
-    IdentityResult whole = judge_targets(outputs, weakest);
-    if (!r.held() || (whole.held() && whole.claim < r.claim)) r = std::move(whole);
-  } else {
-    r = judge_targets(outputs, weakest);
+    if (r.held() && r.claim == Exactness::exact) break;
+    if (work() > options_.max_nodes / 2) break;
   }
   r.nodes = work();
   return r;

@@ -23,6 +23,7 @@ class Session {
     TermId x = kUnwrittenTerm, y = kUnwrittenTerm;
   };
   bool open(IdentityResult* r);
+  void start(bool cut);   // recorders, with or without cut points
   // Records the elements of these tensors; false when refused (in r).
   bool record(const std::vector<Compared>& targets, IdentityResult* r);
   bool record_target(std::size_t index, std::uint64_t limit, IdentityResult* r);

@@ -149,7 +149,7 @@ StateTable::StateTable(const Prepared& code) {
 }
 
 SharedStates::SharedStates(const Prepared& before, const StateTable& a, const Prepared& after, const StateTable& b,
-                           std::uint64_t seed) {
+                           std::uint64_t seed, bool cut) {
   states_.resize(1);
   const auto add = [this](const Digest& d, const TensorInfo& t) -> State& {
     const auto [it, fresh] = numbers_.emplace(d, static_cast<std::uint32_t>(states_.size()));
@@ -172,6 +172,8 @@ SharedStates::SharedStates(const Prepared& before, const StateTable& a, const Pr
       state.value = std::make_shared<Value>(make_input(user, *info.tensor, info.shape, Family::small_integers, seed));
     }
   }
+  if (!cut) return;
+  const std::size_t inputs = states_.size();
   std::map<Digest, bool> seen;
   for (const std::vector<Digest>& row : a.rows()) {
     for (const Digest& d : row) seen.emplace(d, true);
@@ -183,6 +185,7 @@ SharedStates::SharedStates(const Prepared& before, const StateTable& a, const Pr
       if (seen.contains(b.rows()[n][t])) add(b.rows()[n][t], after.tensors[t]);
     }
   }
+  cuts_ = states_.size() - inputs;
 }
 
 }  // namespace cairn::identity

@@ -27,8 +27,9 @@ class StateTable {
 // Numbers of the states that stand for fresh inputs in both programs, and the values of integer inputs.
 class SharedStates {
  public:
-  // Inputs, and (cut) float states that both tables hold.
-  SharedStates(const Prepared& before, const StateTable& a, const Prepared& after, const StateTable& b, std::uint64_t seed);
+  // Inputs, and with `cut` the float states that both tables hold.
+  SharedStates(const Prepared& before, const StateTable& a, const Prepared& after, const StateTable& b, std::uint64_t seed, bool cut);
+  std::size_t cuts() const { return cuts_; }
   // The number of a state, or 0 if it is no fresh input. `given` says that it is a program's input.
   std::uint32_t number_of(const Digest& state) const {
     const auto it = numbers_.find(state);
@@ -47,6 +48,7 @@ class SharedStates {
   };
   std::map<Digest, std::uint32_t> numbers_;
   std::vector<State> states_;
+  std::size_t cuts_ = 0;
 };
 
 std::string element_text(const std::string& name, const Shape& shape, std::int64_t offset);

@@ -8,6 +8,8 @@
 namespace cairn::identity {
 
 namespace {
+constexpr std::int64_t kFewPieces = 32;      // covered before anything else
+constexpr std::int64_t kMaxPieces = 4096;    // covered as far as the work allows
 bool is_result(const Tensor& t) { return t.role == Role::out || t.role == Role::io; }
 
 // Equal up to loop variables' names, kinds and marks.
@@ -138,10 +140,9 @@ Elements choose_elements(const Shape& shape, std::int64_t size, const std::vecto
     }
     std::sort(starts[d].begin(), starts[d].end());
     starts[d].erase(std::unique(starts[d].begin(), starts[d].end()), starts[d].end());
-    e.pieces *= static_cast<std::int64_t>(starts[d].size());
-    if (e.pieces > 512) counted = false;
-    if (e.pieces > (1 << 20)) e.pieces = 1 << 20;
+    e.pieces = std::min<std::int64_t>(e.pieces * static_cast<std::int64_t>(starts[d].size()), 1 << 20);
   }
+  counted = counted && e.pieces <= kMaxPieces;
   const std::int64_t width = rank == 0 ? 1 : shape[rank - 1];
   const std::int64_t rows = width == 0 ? 0 : size / width;
   // Corners first, then rows: neighbours share what a row is normalised by.
@@ -160,13 +161,15 @@ Elements choose_elements(const Shape& shape, std::int64_t size, const std::vecto
     return offset;
   };
   const int per_piece = std::max(2, options.per_piece);
-  if (size > 0 && (counted || e.pieces <= 64)) {
+  const auto cover = [&] {
     for (int k = 0; k < per_piece; ++k) {
       for (std::int64_t piece = 0; piece < e.pieces; ++piece) add(piece_element(piece, k));
     }
-  }
+  };
+  const bool few = e.pieces <= kFewPieces;
+  if (size > 0 && few) cover();
   for (int row = 0; row < 4 && static_cast<int>(e.offsets.size()) < 4 * options.per_trial; ++row) {
-    if (counted && static_cast<int>(e.offsets.size()) >= options.per_trial) break;
+    if (counted && few && static_cast<int>(e.offsets.size()) >= options.per_trial) break;
     const std::int64_t r = row == 0 ? 0 : row == 1 ? rows - 1 : below(rows);
     if (r < 0) break;
     add(r * width);
@@ -175,11 +178,13 @@ Elements choose_elements(const Shape& shape, std::int64_t size, const std::vecto
   }
   for (int tries = 0; static_cast<int>(e.offsets.size()) < options.per_trial && tries < 4 * options.per_trial && size > 0; ++tries) add(below(size));
   e.base = e.offsets.size();
-  e.complete = counted;
   if (size <= options.whole) {
     for (std::int64_t i = 0; i < size; ++i) add(i);
-    e.complete = true;
+    e.complete_at = e.offsets.size();
+    return e;
   }
+  if (size > 0 && !few && e.pieces <= kMaxPieces) cover();
+  e.complete_at = counted ? e.offsets.size() : SIZE_MAX;
   return e;
 }
 

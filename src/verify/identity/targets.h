@@ -25,12 +25,13 @@ std::vector<Compared> differing_outputs(const Prepared& a, const StateTable& ta,
 // For the longest run of equal nests at the end that has one: the differing tensors that it needs. Empty: none.
 std::vector<Compared> fed_tensors(const Prepared& a, const StateTable& ta, const Prepared& b, const StateTable& tb);
 
-// Elements in the order to be compared: a base sample (corners, some rows) first, then, if whole, all others.
+// Elements in the order to be compared: a base sample (corners, some rows) first, then all others, or some of
+// every piece.
 struct Elements {
   std::vector<std::int64_t> offsets;
   std::size_t base = 0;        // how many belong to the base sample
   std::int64_t pieces = 1;
-  bool complete = false;       // every element, or enough of every piece
+  std::size_t complete_at = 0; // with so many, every piece is covered; SIZE_MAX: pieces are not known
 };
 Elements choose_elements(const Shape& shape, std::int64_t size, const std::vector<std::vector<std::int64_t>>& cuts, bool counted,
                          const IdentityOptions& options, Rng rng);
