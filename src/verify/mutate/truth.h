@@ -13,7 +13,7 @@ namespace cairn {
 struct Difference {
   bool bits = false;        // in f64 some element differs, or in the working dtypes
   bool real = false;        // by more than the noise of f64 on benign inputs, or a new NaN or infinity
-  bool precision = false;   // its error in the working dtypes is several times the original's
+  bool precision = false;   // its relative errors in the working dtypes are several times the original's, as quantiles tell
   bool fails = false;       // the interpreter refuses to run it
   std::string witness;      // "normal seed 3: D[5] is 1.5, was 2"
 };
