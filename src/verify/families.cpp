@@ -180,7 +180,8 @@ Value make_input(const Program& program, const Tensor& tensor, const Shape& shap
     } else if (is_float(tensor.dtype)) {
       v.floats[i] = store(tensor.dtype, source(offset));
     } else if (family != Family::zeros) {
-      const std::int64_t x = static_cast<std::int64_t>(one.below(17)) - 8;  // unsigned: cut at 0
+      const std::uint64_t span = family == Family::small_integers ? 5 : 17;   // few values meet the bounds of conditions
+      const std::int64_t x = static_cast<std::int64_t>(one.below(span)) - static_cast<std::int64_t>(span / 2);  // unsigned: cut at 0
       v.ints[i] = tensor.dtype == Dtype::boolean ? (x & 1) : to_integer(tensor.dtype, static_cast<double>(x));
     }
   };

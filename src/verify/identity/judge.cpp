@@ -12,6 +12,10 @@ namespace cairn::identity {
 using Verdict = IdentityResult::Verdict;
 
 namespace {
+constexpr int kTiedTrials = 2;
+constexpr std::size_t kOrderTrials = 64, kOrderNodes = 200'000;   // orders tried at most; terms evaluated for them
+constexpr double kUnseenOrder = 0.01;
+
 // The divisor's text with its subscripts left open: "E[..]".
 std::string divisor_text(const Expr& division) {
   const ExprPtr& divisor = division.args.size() > 1 ? division.args[1] : division.args[0];
@@ -61,6 +65,24 @@ std::string Session::origins(const Pair& p, std::string_view what) const {
                      term_text(graph_, *shared_, p.y));
 }
 
+int Session::order_trials(std::size_t nodes) const {
+  const auto cheap = static_cast<int>(std::min<std::size_t>(kOrderTrials, kOrderNodes / std::max<std::size_t>(1, nodes)));
+  return std::max(options_.trials, cheap);
+}
+
+// The chance that a wrong operand of some maximum never won in that many orders; 0 where the sets of operands agree.
+double Session::unseen_order(const std::vector<TermId>& order, const std::vector<TermId>& roots, int trials) {
+  std::size_t largest = 0;
+  const std::uint64_t key = Rng(options_.seed).split("sets").next();
+  const std::vector<FieldValue> values = evaluate_field(graph_, order, roots, key, FieldMode::sets, &largest);
+  evaluated_ += order.size();
+  for (std::size_t i = 0; i + 1 < values.size(); i += 2) {
+    if (values[i].kind == FieldValue::Kind::nothing || values[i + 1].kind == FieldValue::Kind::nothing) continue;
+    if (!same_value(values[i], values[i + 1])) return std::pow(1 - 1 / static_cast<double>(std::max<std::size_t>(2, largest)), trials);
+  }
+  return 0;
+}
+
 void Session::judge_field(IdentityResult* r) {
   for (const Pair& p : open_) {
     if (graph_[p.x].type != ComputeType::i64 && graph_[p.x].type != ComputeType::boolean) continue;
@@ -77,9 +99,12 @@ void Session::judge_field(IdentityResult* r) {
   std::size_t void_after = 0;
   std::size_t void_at = 0;
   r->trials = 0;
-  for (int trial = 0; trial < options_.trials; ++trial) {
+  // A wrong operand of a max shows only where it wins: more orders where they are cheap, and two trials with ties.
+  const bool ordered = asks_order(graph_, order);
+  const int plain = ordered ? order_trials(order.size()) : options_.trials;
+  for (int trial = 0; trial < plain + (ordered ? kTiedTrials : 0); ++trial) {
     const std::uint64_t key = Rng(options_.seed).split("field").split(static_cast<std::uint64_t>(trial)).next();
-    const std::vector<FieldValue> values = evaluate_field(graph_, order, roots, key);
+    const std::vector<FieldValue> values = evaluate_field(graph_, order, roots, key, trial < plain ? FieldMode::plain : FieldMode::ties);
     evaluated_ += order.size();
     ++r->trials;
     for (std::size_t i = 0; i < open_.size(); ++i) {
@@ -115,10 +140,15 @@ void Session::judge_field(IdentityResult* r) {
     r->reason = fmt::format("every trial is void before: {}", cause_text(cause_before));
     return;
   }
+  const double unseen = ordered ? unseen_order(order, roots, plain) : 0;
+  if (unseen > kUnseenOrder) {
+    r->reason = fmt::format("{} orders of the operands of a maximum or comparison were tried, too few to tell", plain);
+    return;
+  }
   r->verdict = Verdict::held;
   r->reason.clear();
   const double degree = std::min(0.5, static_cast<double>(order.size()) * 0x1p-60);
-  r->error_probability = std::max(std::pow(degree, options_.trials), std::pow(0.5, std::min(900.0, static_cast<double>(settled) * options_.trials)));
+  r->error_probability = std::max({unseen, std::pow(degree, options_.trials), std::pow(0.5, std::min(900.0, static_cast<double>(settled) * options_.trials))});
   find_conditions(Rng(options_.seed).split("field").split(std::uint64_t{0}).next(), r);
 }
 

@@ -31,10 +31,17 @@ struct FieldValue {
   std::int8_t sign = 2;          // of a number where it is known: -1, 0, 1; else 2
   bool has_q = false;
   std::uint64_t p = 0, q = 0;    // integer: p holds it
+  std::uint32_t set = 0, length = 0;   // FieldMode::sets: the members of a max or min (a prefix of log set-1)
 };
 bool same_value(const FieldValue& a, const FieldValue& b);
+// plain: all values random. ties: inputs take few values, so that equal ones are compared. sets: max and min are opaque
+// functions of the set of their operands; a missing operand shows at once, laws of the order do not hold.
+enum class FieldMode : std::uint8_t { plain, ties, sets };
+// `largest_set`: the most operands of one max or min (sets only).
 std::vector<FieldValue> evaluate_field(const TermGraph& graph, const std::vector<TermId>& order, const std::vector<TermId>& wanted,
-                                       std::uint64_t key);
+                                       std::uint64_t key, FieldMode mode = FieldMode::plain, std::size_t* largest_set = nullptr);
+// True if some value depends on the order of numbers (max, min, a comparison).
+bool asks_order(const TermGraph& graph, const std::vector<TermId>& order);
 std::string_view cause_text(FieldValue::Cause cause);
 
 }  // namespace cairn::identity

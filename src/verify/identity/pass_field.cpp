@@ -1,8 +1,10 @@
 // The algebraic class: residues modulo p = 2q+1 and q, exp from Z_q to Z_p, a keyed random order, infinities.
+#include <algorithm>
 #include <cmath>
 
 #include "ir/numbers.h"
 #include "ir/interp.h"
+#include "verify/identity/operand_sets.h"
 #include "verify/identity/pass.h"
 #include "verify/identity/residues.h"
 
@@ -60,7 +62,8 @@ FieldValue negative(const FieldValue& x) {
 
 class FieldPass {
  public:
-  FieldPass(const TermGraph& graph, std::uint64_t key) : graph_(graph), key_(mix64(key ^ 0x510e527fade682d1ULL)) {}
+  FieldPass(const TermGraph& graph, std::uint64_t key, FieldMode mode)
+      : graph_(graph), key_(mix64(key ^ 0x510e527fade682d1ULL)), mode_(mode) {}
 
   std::vector<FieldValue> run(const std::vector<TermId>& order, const std::vector<TermId>& wanted) {
     if (!order.empty()) values_.resize(order.back() + 1);
@@ -69,6 +72,7 @@ class FieldPass {
     for (const TermId r : wanted) out.push_back(values_[r]);
     return out;
   }
+  std::size_t largest_set() const { return sets_.largest(); }
 
  private:
   std::uint64_t tag(std::uint64_t what) const { return mix64(key_ + what * 0x9e3779b97f4a7c15ULL); }
@@ -95,6 +99,23 @@ class FieldPass {
       return a.kind == Kind_::bottom || b.kind == Kind_::top;
     }
     return a.p != b.p && rank(a) < rank(b);
+  }
+
+  // max or min as a set of operands.
+  FieldValue extreme(bool is_min, const FieldValue& a, const FieldValue& b) {
+    if (mode_ != FieldMode::sets) return is_min ? (less(b, a) ? b : a) : (less(a, b) ? b : a);
+    const Kind_ neutral = is_min ? Kind_::top : Kind_::bottom;
+    if (a.kind == neutral) return b;
+    if (b.kind == neutral) return a;
+    if (is_infinite(a) || is_infinite(b)) return is_infinite(a) ? a : b;
+    const auto is_set = [&](const FieldValue& v) { return v.set != 0 && sets_.is_min(v.set) == is_min; };
+    if (!is_set(a) && !is_set(b) && a.p == b.p) return a;
+    const OperandSets::Set x{a.set, a.length}, y{b.set, b.length};
+    const OperandSets::Set joined = sets_.join(is_min, is_set(a) ? &x : nullptr, a.p, is_set(b) ? &y : nullptr, b.p);
+    FieldValue v = random(combine64(tag(is_min ? 41 : 40), sets_.hash(joined, key_)));
+    v.set = joined.log;
+    v.length = joined.length;
+    return v;
   }
 
   FieldValue add(const FieldValue& x, const FieldValue& y) const {
@@ -199,13 +220,13 @@ class FieldPass {
         return opaque(32 + static_cast<std::uint64_t>(op), x);
     }
   }
-  FieldValue binary(const Term& t, const FieldValue& a, const FieldValue& b) const {
+  FieldValue binary(const Term& t, const FieldValue& a, const FieldValue& b) {
     switch (t.op) {
       case Op::add: return add(a, b);
       case Op::mul: return multiply(a, b);
       case Op::div: return divide(a, b);
-      case Op::max: return less(a, b) ? b : a;
-      case Op::min: return less(b, a) ? b : a;
+      case Op::max: return extreme(false, a, b);
+      case Op::min: return extreme(true, a, b);
       case Op::pow: return power(a, graph_[t.b], b);
       default:
         if (is_infinite(a) || is_infinite(b)) return nothing(Cause::undefined);
@@ -229,11 +250,15 @@ class FieldPass {
     }
   }
 
-  FieldValue evaluate(const Term& t) const {
+  FieldValue evaluate(const Term& t) {
     switch (t.kind) {
       case Kind::unwritten: return nothing(Cause::undefined);
       case Kind::input: {
-        const std::uint64_t h = combine64(combine64(tag(2), t.a), t.b | std::uint64_t{t.c} << 32);
+        std::uint64_t h = combine64(combine64(tag(2), t.a), t.b | std::uint64_t{t.c} << 32);
+        if (mode_ == FieldMode::ties && t.type != ComputeType::boolean) {
+          if (t.type == ComputeType::i64) return integer(static_cast<std::int64_t>(h % 5) - 2);
+          h = tag(50 + h % kTied);
+        }
         if (t.type == ComputeType::boolean) return integer(static_cast<std::int64_t>(h & 1));
         return t.type == ComputeType::i64 ? integer(static_cast<std::int64_t>(h)) : random(h);
       }
@@ -262,7 +287,7 @@ class FieldPass {
     }
   }
 
-  FieldValue operation(const Term& t) const {
+  FieldValue operation(const Term& t) {
     if (t.op == Op::int_literal) return integer(TermGraph::integer_of(t));
     if (t.op == Op::float_literal) {
       const double v = graph_.literal_of(t).decimal;
@@ -300,9 +325,12 @@ class FieldPass {
     return two ? binary(t, a, b) : unary(t.op, a);
   }
 
+  static constexpr std::uint64_t kTied = 3;   // values of inputs in FieldMode::ties
   const TermGraph& graph_;
   std::uint64_t key_;
+  FieldMode mode_;
   std::vector<FieldValue> values_;
+  OperandSets sets_;
 };
 }  // namespace
 
@@ -313,8 +341,22 @@ bool same_value(const FieldValue& a, const FieldValue& b) {
 }
 
 std::vector<FieldValue> evaluate_field(const TermGraph& graph, const std::vector<TermId>& order, const std::vector<TermId>& wanted,
-                                       std::uint64_t key) {
-  return FieldPass(graph, key).run(order, wanted);
+                                       std::uint64_t key, FieldMode mode, std::size_t* largest_set) {
+  FieldPass pass(graph, key, mode);
+  std::vector<FieldValue> values = pass.run(order, wanted);
+  if (largest_set != nullptr) *largest_set = pass.largest_set();
+  return values;
+}
+
+bool asks_order(const TermGraph& graph, const std::vector<TermId>& order) {
+  return std::any_of(order.begin(), order.end(), [&graph](TermId id) {
+    const Term& t = graph[id];
+    if (t.kind != Kind::operation) return false;
+    switch (t.op) {
+      case Op::max: case Op::min: case Op::lt: case Op::le: case Op::eq: case Op::ne: return true;
+      default: return false;
+    }
+  });
 }
 
 std::string_view cause_text(FieldValue::Cause cause) {

@@ -32,6 +32,8 @@ class Session {
   // Both leave in open_ what stays unequal.
   void judge_terms(bool reassociates, IdentityResult* r);
   void judge_field(IdentityResult* r);
+  int order_trials(std::size_t nodes) const;
+  double unseen_order(const std::vector<TermId>& order, const std::vector<TermId>& roots, int trials);
   void find_conditions(std::uint64_t key, IdentityResult* r);
   void factors_of(TermId id, std::set<TermId>* out) const;
   std::uint64_t work() const { return recorder_a_->work() + recorder_b_->work() + evaluated_; }

@@ -273,6 +273,7 @@ TermId TermGraph::round(TermId a, Dtype dtype, ComputeType type) {
     if (dtype == Dtype::i64 || dtype == Dtype::u64) return a;
     return make({Kind::wrap, Op::read, type, dtype, a, 0, 0});
   }
+  if (t.kind == Kind::chain && t.format == dtype) return t.a;   // an update that adds nothing: what it found, rounded
   if (holds_all(dtype, t.format)) return a;
   if (t.kind == Kind::operation && t.op == Op::float_literal && round_to(dtype, literals_[t.a].number) == literals_[t.a].number) return a;
   return make({Kind::round, Op::read, type, dtype, a, 0, 0});
