@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "analysis/promise.h"
+#include "analysis/kernels.h"
 #include "ir/interval.h"
 #include "ir/self_update.h"
 #include "ir/walk.h"
@@ -13,10 +13,8 @@
 
 namespace cairn {
 
-bool is_axis_name(std::string_view name);
-
 namespace {
-bool is_thread_loop(const Stmt& s) { return s.is_loop() && s.kind == LoopKind::B && !is_block_axis(s); }
+bool is_thread_loop(const Stmt& s) { return s.is_loop() && is_thread_axis(s); }
 
 void walk(const Body& body, std::vector<const Stmt*>& path, const std::function<void(const Stmt&, const std::vector<const Stmt*>&)>& fn) {
   for (const StmtPtr& s : body) {
@@ -91,30 +89,9 @@ void copy_stage(const Program& program, const Stmt& loop, std::set<std::string>*
 }  // namespace
 
 void check_axes(VerifyFacts& facts, VerifyReport& report) {
-  std::vector<const Stmt*> path;
-  walk(facts.program().body(), path, [&](const Stmt& s, const std::vector<const Stmt*>& outer) {
-    if (!s.is_loop()) return;
-    const auto thread = std::find_if(outer.begin(), outer.end(), [](const Stmt* o) { return is_thread_loop(*o); });
-    if (s.kind == LoopKind::B && !is_axis_name(s.var)) {
-      refuse(facts, report, 15, s.pos, fmt::format("B loop {} is not bound to an axis, expected bx by bz tx ty tz wx or gx", s.var));
-    } else if (is_block_axis(s) && thread != outer.end()) {
-      refuse(facts, report, 15, s.pos, fmt::format("block axis {} stands inside thread axis {}, expected blocks outside threads", s.var, (*thread)->var));
-    }
-  });
-  for_each_kernel(facts.program().body(), [&](const Stmt& kernel, bool) {
-    std::map<std::string, const Stmt*> axes;
-    std::vector<const Stmt*> inner;
-    const auto note = [&](const Stmt& s) {
-      if (s.is_loop() && s.kind == LoopKind::B) axes.emplace(s.var, &s);
-    };
-    note(kernel);
-    walk(kernel.body, inner, [&](const Stmt& s, const std::vector<const Stmt*>&) { note(s); });
-    const bool warps = axes.count("wx") + axes.count("gx") > 0;
-    for (const char* axis : {"ty", "tz"}) {
-      if (!warps || axes.count(axis) == 0) continue;
-      refuse(facts, report, 15, axes[axis]->pos, fmt::format("axis {} stands in a kernel with warps (wx or gx), expected tx alone beside them", axis));
-    }
-  });
+  for (const StmtPath& kernel : find_kernels(facts.program().body())) {
+    check_axis_nesting(*stmt_at(facts.program().body(), kernel), [&](const Stmt& s, std::string message) { refuse(facts, report, 15, s.pos, std::move(message)); });
+  }
 }
 
 void check_matrix(VerifyFacts& facts, VerifyReport& report) {
@@ -202,34 +179,18 @@ void check_limits(VerifyFacts& facts, VerifyReport& report) {
   const Target& target = facts.target();
   const auto& shapes = facts.flow().shapes();
   for_each_kernel(facts.program().body(), [&](const Stmt& kernel, bool) {
-    std::map<std::string, std::int64_t> extents;
+    check_axis_limits(kernel, target, [&](const Stmt& at, std::string message, std::string note) { refuse(facts, report, 25, at.pos, std::move(message), std::move(note)); });
+    const std::int64_t threads = count_threads(axis_extents(kernel));
     std::map<std::string, std::int64_t> stages;
     std::vector<const Stmt*> path;
     const auto note = [&](const Stmt& s) {
-      if (!s.is_loop()) return;
-      if (s.kind == LoopKind::B) extents[s.var] = std::max(extents[s.var], s.extent);
-      if (s.mark.type != LoopMark::Type::count || s.kind != LoopKind::L) return;
+      if (!s.is_loop() || s.mark.type != LoopMark::Type::count || s.kind != LoopKind::L) return;
       std::set<std::string> staged;
       copy_stage(facts.program(), s, &staged);
       for (const std::string& t : staged) stages[t] = std::max(stages[t], s.mark.count);
     };
     note(kernel);
     walk(kernel.body, path, [&](const Stmt& s, const std::vector<const Stmt*>&) { note(s); });
-    std::int64_t threads = 1;
-    for (const char* axis : {"tx", "ty", "tz"}) threads *= extents.count(axis) > 0 ? std::min<std::int64_t>(extents[axis], 1 << 20) : 1;
-    const auto times = [&](const char* axis, std::int64_t lanes) {
-      if (extents.count(axis) > 0) threads = std::max(threads, std::min<std::int64_t>(extents[axis], 1 << 20) * lanes);
-    };
-    times("wx", 32);
-    times("gx", 128);
-    if (threads > target.max_threads_per_block) {
-      refuse(facts, report, 25, kernel.pos, fmt::format("a block of this kernel has {} threads, expected at most {}", threads, target.max_threads_per_block));
-    }
-    for (const char* axis : {"by", "bz"}) {
-      if (extents.count(axis) > 0 && extents[axis] > target.max_grid_yz) {
-        refuse(facts, report, 25, kernel.pos, fmt::format("grid axis {} has extent {}, expected at most {}", axis, extents[axis], target.max_grid_yz), "put the long axis on bx");
-      }
-    }
     std::set<std::string> used;
     mentions(kernel, &used);
     std::int64_t bytes = 0;

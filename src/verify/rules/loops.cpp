@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "analysis/affine.h"
-#include "analysis/promise.h"
+#include "analysis/kernels.h"
 #include "ir/self_update.h"
 #include "ir/walk.h"
 #include "verify/rules/rules.h"
@@ -67,35 +67,18 @@ void check_threads(VerifyFacts& facts, VerifyReport& report) {
 }
 
 void check_kernels(VerifyFacts& facts, VerifyReport& report) {
-  for_each_loop(facts, LoopKind::B, [&](const Stmt& s, const StmtContext& c) {
-    if (!is_block_axis(s)) return;
-    PromiseVerdict v = check_promise(facts.flow(), facts.program(), c.path, LoopKind::B);
-    if (!v.ok) {
-      refuse(report, 22, std::move(v.reason));
-      return;
-    }
-    for (const CarriedChain& chain : v.chains) {
-      const Tensor* t = facts.program().find(chain.tensor);
-      if (chain.scan || (t != nullptr && t->scope != Scope::g)) {
-        refuse(facts, report, 22, s.pos, fmt::format("blocks along {} share {} {}, expected a reduction into a g tensor", s.var, chain.scan ? "the scan of" : "the reduction into", chain.tensor));
-        continue;
-      }
-      // The kernel is the outermost B nest around.
-      StmtPath kernel = c.path;
-      for (std::size_t i = 0; i < c.enclosing.size(); ++i) {
-        if (c.enclosing[i]->is_loop() && c.enclosing[i]->kind == LoopKind::B) {
-          kernel.resize(i + 1);
-          break;
-        }
-      }
-      for (const Access& a : facts.flow().accesses()) {
-        if (a.tensor != chain.tensor || a.is_write || a.is_self || !under(kernel, a)) continue;
-        refuse(facts, report, 22, a.pos, fmt::format("{} is reduced over the blocks of {} and read in the same kernel", chain.tensor, s.var),
-               "read it in a nest of its own");
-        break;
-      }
-    }
-  });
+  for (const StmtPath& kernel : find_kernels(facts.program().body())) {
+    bool refused = false;
+    for_each_loop(facts, LoopKind::B, [&](const Stmt& s, const StmtContext& c) {
+      if (!is_block_axis(s) || c.path.size() < kernel.size() || !std::equal(kernel.begin(), kernel.end(), c.path.begin())) return;
+      Result<void> axis = check_block_axis(facts.flow(), facts.program(), c.path, kernel);
+      if (axis) return;
+      refused = true;
+      refuse(report, 22, std::move(axis.error()));
+    });
+    if (refused) continue;
+    if (Result<void> flow = check_block_flow(facts.flow(), facts.program(), kernel); !flow) refuse(report, 22, std::move(flow.error()));
+  }
 }
 
 namespace {

@@ -103,8 +103,4 @@ void check_variables(VerifyFacts& facts, VerifyReport& report) {
   walk_variables(facts, report, facts.program().body(), path);
 }
 
-bool is_axis_name(std::string_view name) {
-  return std::find(std::begin(kAxes), std::end(kAxes), name) != std::end(kAxes);
-}
-
 }  // namespace cairn

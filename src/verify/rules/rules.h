@@ -3,7 +3,8 @@
 #include <map>
 #include <string>
 
-#include "analysis/flow.h"
+#include "analysis/flow_memo.h"
+#include "analysis/kernels.h"
 #include "verify/verify.h"
 
 namespace cairn {
@@ -15,23 +16,20 @@ class VerifyFacts {
   const Program& program() const { return program_; }
   const Target& target() const { return target_; }
   FlowAnalysis& flow() {
-    if (!flow_) flow_ = std::make_unique<FlowAnalysis>(program_);
+    if (!flow_) flow_ = flow_of(program_);
     return *flow_;
   }
 
  private:
   const Program& program_;
   const Target& target_;
-  std::unique_ptr<FlowAnalysis> flow_;
+  std::shared_ptr<FlowAnalysis> flow_;
 };
 
 // Appends a refusal of `rule`.
 void refuse(VerifyReport& report, int rule, Error error);
 void refuse(VerifyFacts& facts, VerifyReport& report, int rule, SourcePos pos, std::string message,
             std::string note = {});
-inline bool is_block_axis(const Stmt& loop) {
-  return loop.kind == LoopKind::B && loop.var.size() == 2 && loop.var[0] == 'b';
-}
 
 void check_names(VerifyFacts& facts, VerifyReport& report);        // 1
 void check_variables(VerifyFacts& facts, VerifyReport& report);    // 2
