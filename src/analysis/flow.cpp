@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/flow_memo.h"
 #include "analysis/flow_state.h"
 #include "analysis/index_code.h"
 #include "analysis/flow_system.h"
@@ -63,6 +64,7 @@ const ConcreteFlow& FlowAnalysis::State::concrete() {
 Answer FlowAnalysis::State::covered(const CoverQuestion& question, std::vector<std::int64_t>* example) {
   Answer answer = Answer::unknown;
   if (boxes()) answer = covered_by_regions(program, question);
+  if (boxes() && answer == Answer::unknown) answer = covered_by_split_regions(program, question);
   if (answer == Answer::unknown && isl()) answer = covered_by_isl(program, question, example);
   return answer;
 }
@@ -230,21 +232,21 @@ Access FlowAnalysis::State::whole_tensor(const std::string& tensor, const Shape&
 }
 
 Result<void> check_written_before_read(const Program& program, const std::string& tensor) {
-  FlowAnalysis flow(program);
-  for (const Access& a : flow.accesses()) {
+  const std::shared_ptr<FlowAnalysis> flow = flow_of(program);
+  for (const Access& a : flow->accesses()) {
     if (a.is_write || a.is_self || a.tensor != tensor) continue;
-    FlowVerdict v = flow.written_before(a);
+    FlowVerdict v = flow->written_before(a);
     if (v.holds != Answer::yes) return std::move(v.reason);
   }
   return {};
 }
 
 Result<void> check_covered(const Program& program, const std::string& tensor) {
-  FlowVerdict v = FlowAnalysis(program).covered(tensor);
+  FlowVerdict v = flow_of(program)->covered(tensor);
   if (v.holds != Answer::yes) return std::move(v.reason);
   return {};
 }
 
-StartVerdict start_of(const Program& program, std::uint32_t equation) { return FlowAnalysis(program).start(equation); }
+StartVerdict start_of(const Program& program, std::uint32_t equation) { return flow_of(program)->start(equation); }
 
 }  // namespace cairn

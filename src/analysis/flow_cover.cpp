@@ -39,6 +39,12 @@ bool region_rows(const Region& region, AccessSystem& read, std::vector<AffineRow
   return true;
 }
 
+Shared shared_of(const Program& program, const Access& write, const CoverQuestion& question) {
+  Shared shared = shared_loops(program, write, *question.read);
+  if (shared.loops < question.counts.size()) shared.loops = question.counts[shared.loops];
+  return shared;
+}
+
 // The contexts in which iterations of `write` precede the read's.
 std::vector<RegionContext> contexts_of(const Shared& shared, std::size_t equal_loops) {
   std::vector<RegionContext> contexts;
@@ -60,7 +66,7 @@ Answer covered_by_regions(const Program& program, const CoverQuestion& question)
   std::vector<std::vector<AffineRow>> parts;
   std::vector<Region> kept;   // the system remembers addresses of their expressions
   for (const Access* write : question.writes) {
-    const Shared shared = shared_loops(program, *write, read);
+    const Shared shared = shared_of(program, *write, question);
     for (const RegionContext& context : contexts_of(shared, question.equal_loops)) {
       auto region = written_region(*write, context);
       if (!region) continue;
@@ -82,7 +88,7 @@ Answer covered_by_regions(const Program& program, const CoverQuestion& question)
     }
   }
   for (const Access* write : question.writes) {
-    const Shared shared = shared_loops(program, *write, read);
+    const Shared shared = shared_of(program, *write, question);
     for (const RegionContext& context : contexts_of(shared, question.equal_loops)) {
       if (covered_by_witness(*write, context, question)) return Answer::yes;
     }

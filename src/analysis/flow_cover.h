@@ -16,9 +16,12 @@ struct CoverQuestion {
   std::size_t equal_loops = 0;
   ExprPtr extra;                        // a condition assumed to hold for the read's iterations, or null
   bool extra_holds = true;
+  std::vector<std::size_t> counts{};    // where loops stand for others (flow_split.cpp): loops for the first k; else empty
 };
 // yes: every iteration of the read finds its element written before; unknown otherwise.
 Answer covered_by_regions(const Program& program, const CoverQuestion& question);
+// The same with every loop that is only met as v//c and v%c (c divides its extent) split in two.
+Answer covered_by_split_regions(const Program& program, const CoverQuestion& question);
 // Does one iteration of `write` in the context, a function of the read's, write the element wherever the read
 // is made? Found by matching subscripts.
 bool covered_by_witness(const Access& write, const RegionContext& context, const CoverQuestion& question);

@@ -232,7 +232,15 @@ FlowVerdict FlowAnalysis::private_to(const std::string& tensor, const Stmt& loop
     std::vector<std::int64_t> example;
     Answer answer = s.covered(question, &example);
     if (answer == Answer::yes) continue;
-    if (a.is_self && start(a.equation).written == Written::never) continue;
+    if (a.is_self) {   // an instance that starts needs no write
+      const StartVerdict st = start(a.equation);
+      if (st.written == Written::never) continue;
+      if (st.first) {
+        question.extra = st.first;
+        question.extra_holds = false;
+        if (s.covered(question, &example) == Answer::yes) continue;
+      }
+    }
     Error e = error_at(s.program, a.pos == kNoPos ? a.stmt->pos : a.pos, Code::verify,
                        fmt::format("{} carries a value between iterations of loop {}{}", tensor, loop.var, describe_iteration(wide, example)));
     e.notes.push_back(fmt::format("write {} in every iteration of {} before this read (`{}=0;`)", tensor, loop.var, tensor));

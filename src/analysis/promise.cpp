@@ -8,6 +8,7 @@
 
 #include "analysis/affine.h"
 #include "analysis/concrete.h"
+#include "analysis/flow_memo.h"
 #include "analysis/flow_state.h"
 #include "analysis/promise_scan.h"
 #include "ir/walk.h"
@@ -237,9 +238,16 @@ PromiseVerdict check_promise(FlowAnalysis& flow, const Program& program, const S
 }
 
 PromiseVerdict check_promise(const Program& program, const StmtPath& loop, LoopKind kind, const Target&) {
-  FlowAnalysis flow(program);
-  return check_promise(flow, program, loop, kind);
+  return check_promise(*flow_of(program), program, loop, kind);
 }
+
+namespace {
+bool has_promise(const Body& body) {
+  return std::any_of(body.begin(), body.end(), [](const StmtPtr& s) {
+    return (s->is_loop() && (s->kind == LoopKind::P || s->kind == LoopKind::V || s->kind == LoopKind::B)) || has_promise(s->body);
+  });
+}
+}  // namespace
 
 Result<void> check_storage(const Program& program, const std::string& tensor, Scope scope, const Target&) {
   const Tensor* t = program.find(tensor);
@@ -247,11 +255,15 @@ Result<void> check_storage(const Program& program, const std::string& tensor, Sc
   if (t->role != Role::tmp && scope != Scope::g) {
     return error_at(program, t->pos, Code::illegal, fmt::format("{} tensor {} has scope g, only temporaries can be {}", role_name(t->role), tensor, scope_name(scope)));
   }
+  if (!has_promise(program.body())) return {};   // one thread, one kernel
   Program changed = program;
-  Tensor moved = *t;
-  moved.scope = scope;
-  changed.set_tensor(std::move(moved));
-  FlowAnalysis flow(changed);
+  if (scope != t->scope) {
+    Tensor moved = *t;
+    moved.scope = scope;
+    changed.set_tensor(std::move(moved));
+  }
+  const std::shared_ptr<FlowAnalysis> shared = flow_of(changed);
+  FlowAnalysis& flow = *shared;
   if (scope != Scope::g) {
     for (const Access& a : flow.accesses()) {
       if (a.is_write || a.tensor != tensor) continue;

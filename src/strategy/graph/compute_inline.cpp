@@ -18,7 +18,7 @@
 
 #include <algorithm>
 
-#include "analysis/access.h"
+#include "analysis/flow_memo.h"
 #include "analysis/dependence.h"
 #include "ir/interval.h"
 #include "ir/self_update.h"
@@ -236,7 +236,8 @@ Body inline_in(const Program& program, const Body& body, std::vector<LoopRange> 
 
 Result<Step> inline_producer(const Program& program, const std::string& name) {
   CAIRN_TRY(const Producer producer, find_producer(program, name));
-  const std::vector<Access> all = collect_accesses(program);
+  const std::shared_ptr<const std::vector<Access>> shared = accesses_of(program);
+  const std::vector<Access>& all = *shared;
   CAIRN_CHECKED(check_uses(program, producer, all));
   const Expr& value = *producer.equation->rhs;
   if (has_wider_leaf(program, value, producer.tensor->dtype)) {

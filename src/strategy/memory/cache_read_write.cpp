@@ -25,7 +25,7 @@
 
 #include <algorithm>
 
-#include "analysis/flow.h"
+#include "analysis/flow_memo.h"
 #include "analysis/promise.h"
 #include "ir/interval.h"
 #include "ir/self_update.h"
@@ -207,7 +207,8 @@ Result<Step> apply(const Program& program, const Target& target, const Args& arg
   CAIRN_TRY(StagePlace place, find_place(program, args.get("loop")));
   const bool write = args.get("mode") == "write";
   const Scope scope = scope_of(args.get("scope"));
-  const std::vector<Access> all = collect_accesses(program);
+  const std::shared_ptr<const std::vector<Access>> shared = accesses_of(program);
+  const std::vector<Access>& all = *shared;
   std::vector<StageAccess> accesses = accesses_at(place, all, name);
   const auto is_write = [](const StageAccess& a) { return a.access->is_write; };
   if (accesses.empty() || (write && std::none_of(accesses.begin(), accesses.end(), is_write))) {
@@ -316,9 +317,9 @@ bool may_reuse(const StagePlace& place, const std::vector<StageAccess>& accesses
 
 std::vector<Args> list_sites(const Program& program, const Target& target) {
   std::vector<Args> out;
-  const std::vector<Access> all = collect_accesses(program);
-  const auto shapes = infer_shapes(program);
-  if (!shapes) return out;
+  const std::shared_ptr<FlowAnalysis> flow = flow_of(program);
+  const std::vector<Access>& all = flow->accesses();
+  const auto* shapes = &flow->shapes();
   std::vector<std::string> addresses;
   for (std::size_t n = 0; n < program.body().size(); ++n) {
     if (program.body()[n]->is_loop()) addresses.push_back(std::to_string(n));
