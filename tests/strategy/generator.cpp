@@ -189,6 +189,12 @@ constexpr Builder kBuilders[] = {
     {"expression_reorder", generate_twins},
     {"tensor_concat_to_fuse_operators", generate_twins},
     {"tensor_split_to_decouple_operators", generate_twins},
+    {"loop_binding", generate_layout},
+    {"layout_transformation", generate_layout},
+    {"set_storage_layout", generate_layout},
+    {"compute_at", generate_layout},
+    {"loop_peel", generate_layout},
+    {"scalar_replace", generate_layout},
 };
 }  // namespace
 

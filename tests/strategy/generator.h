@@ -20,5 +20,7 @@ std::string generate_twins(Rng* rng);
 
 // LEIR text with the rows of a softmax in many spellings, and traps for the strategies that make them run online.
 std::string generate_softmax(Rng* rng);
+// Temporaries that layout, placement and storage strategies can move (generator_layout.cpp).
+std::string generate_layout(Rng* rng);
 
 }  // namespace cairn::test

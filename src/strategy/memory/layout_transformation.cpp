@@ -19,10 +19,8 @@
 
 #include <algorithm>
 
-#include "analysis/access.h"
-#include "analysis/flow.h"
+#include "analysis/flow_memo.h"
 #include "ir/canon.h"
-#include "ir/interval.h"
 #include "ir/walk.h"
 #include "strategy/edit/band.h"
 #include "strategy/edit/layout.h"
@@ -294,10 +292,9 @@ Result<Step> apply(const Program& program, const Target& target, const Args& arg
   const Tensor* tensor = program.find(name);
   if (!tensor) return no_site(program, kNoPos, fmt::format("the program has no tensor {}", name));
   CAIRN_TRY(const LayoutMap given, parse_layout(args.get("map")));
-  Result<std::map<std::string, Shape, std::less<>>> shapes = infer_shapes(program);
-  if (!shapes) return refuse_because(std::move(shapes.error()), 1);
-  CAIRN_TRY(const Plan plan, make_plan(program, *tensor, *shapes, args.get("nest")));
-  const std::vector<Access> all = collect_accesses(program);
+  const std::shared_ptr<FlowAnalysis> flow = flow_of(program);
+  CAIRN_TRY(const Plan plan, make_plan(program, *tensor, flow->shapes(), args.get("nest")));
+  const std::vector<Access>& all = flow->accesses();
   CAIRN_CHECKED(check_map(program, *tensor, plan.shape, given, look_at(all, plan.uses, name, plan.shape.size())));
   Step step;
   step.after = build(program, plan, expand_layout(given, plan.shape), &step);
@@ -333,9 +330,9 @@ void list_plan(const Program& program, const Tensor& tensor, const Plan& plan, c
 // A nest each, and all of them together where there are several.
 std::vector<Args> list_sites(const Program& program, const Target& target) {
   std::vector<Args> out;
-  const auto shapes = infer_shapes(program);
-  if (!shapes) return out;
-  const std::vector<Access> all = collect_accesses(program);
+  const std::shared_ptr<FlowAnalysis> flow = flow_of(program);
+  const auto* shapes = &flow->shapes();
+  const std::vector<Access>& all = flow->accesses();
   for (const Tensor& tensor : program.tensors()) {
     std::vector<std::string> choices;
     const Result<Plan> together = make_plan(program, tensor, *shapes, "-");

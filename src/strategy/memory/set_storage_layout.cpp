@@ -21,7 +21,7 @@
 #include <algorithm>
 
 #include "analysis/access_bindings.h"
-#include "analysis/flow.h"
+#include "analysis/flow_memo.h"
 #include "ir/canon.h"
 #include "ir/interval.h"
 #include "strategy/edit/layout.h"
@@ -128,15 +128,13 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) {
     return refuse(program, tensor->pos, 1, fmt::format("{} is {}, not a temporary; layout_transformation copies it", name, role_name(tensor->role)));
   }
   CAIRN_TRY(const LayoutMap given, parse_layout(args.get("map")));
-  Result<std::map<std::string, Shape, std::less<>>> shapes = infer_shapes(program);
-  if (!shapes) return refuse_because(std::move(shapes.error()), 1);
-  const auto found = shapes->find(name);
-  if (found == shapes->end() || found->second.empty()) {
+  const std::shared_ptr<FlowAnalysis> flow = flow_of(program);
+  const auto found = flow->shapes().find(name);
+  if (found == flow->shapes().end() || found->second.empty()) {
     return refuse(program, tensor->pos, 1, fmt::format("{} has no dimension to lay out", name));
   }
   const Shape& shape = found->second;
-  const std::vector<Access> all = collect_accesses(program);
-  const Mentions mentions = look_at(all, *tensor, shape.size());
+  const Mentions mentions = look_at(flow->accesses(), *tensor, shape.size());
   if (mentions.count == 0) return refuse(program, tensor->pos, 1, fmt::format("{} is mentioned nowhere", name));
   CAIRN_CHECKED(check(program, *tensor, shape, given, mentions));
   if (BindingTable(program).is_binding(name)) {
@@ -147,10 +145,10 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) {
   step.after = build(program, *tensor, shape, map);
   const auto drops = [](const LayoutOp& op) { return op.kind == LayoutOp::Kind::pad && op.value < 0; };
   if (std::any_of(map.begin(), map.end(), drops)) {
-    FlowAnalysis flow(step.after);
-    for (const Access& access : flow.accesses()) {
+    FlowAnalysis after(step.after);
+    for (const Access& access : after.accesses()) {
       for (std::size_t d = 0; access.tensor == name && d < access.subscripts.size(); ++d) {
-        FlowVerdict inside = flow.bounds(access, d);
+        FlowVerdict inside = after.bounds(access, d);
         if (inside.holds != Answer::yes && !inside.reason.message.empty()) return refuse_because(std::move(inside.reason), 3);
       }
     }
@@ -159,8 +157,9 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) {
   // The inverse map, where the subscripts and the declaration come back in the form they had.
   const LayoutMap back = inverse_layout(map, shape);
   const auto after_shapes = infer_shapes(step.after);
-  const auto mapped = after_shapes ? after_shapes->find(name) : shapes->end();
-  if (after_shapes && mapped != after_shapes->end() && map_shape(back, mapped->second) &&
+  if (!after_shapes) return step;
+  const auto mapped = after_shapes->find(name);
+  if (mapped != after_shapes->end() && map_shape(back, mapped->second) &&
       canonical_hash(build(step.after, *step.after.find(name), mapped->second, back)) == canonical_hash(program)) {
     step.inverse = Action{"set_storage_layout", Args{{"tensor", name}, {"map", print_layout(back)}}};
   }
@@ -171,9 +170,9 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
   std::vector<Args> out;
   const auto is_candidate = [](const Tensor& t) { return t.role == Role::tmp; };
   if (std::none_of(program.tensors().begin(), program.tensors().end(), is_candidate)) return out;
-  const auto shapes = infer_shapes(program);
-  if (!shapes) return out;
-  const std::vector<Access> all = collect_accesses(program);
+  const std::shared_ptr<FlowAnalysis> flow = flow_of(program);
+  const auto* shapes = &flow->shapes();
+  const std::vector<Access>& all = flow->accesses();
   std::optional<BindingTable> bindings;
   for (const Tensor& tensor : program.tensors()) {
     const auto shape = shapes->find(tensor.name);
