@@ -1,5 +1,6 @@
 // Sites of all strategies, and one apply of each, on a typical program and on a 12-equation attention program.
 #include <benchmark/benchmark.h>
+#include <fmt/core.h>
 
 #include "base/check.h"
 #include "base/file.h"
@@ -9,28 +10,10 @@
 namespace cairn {
 namespace {
 
-const char* const kProduct =
-    "in A^{f32}_{1024,1024};in C^{f32}_{1024,1024};in F^{f32}_{1024};out D^{f32}_{1024,1024};"
-    "L^{1024}_{i=0}L^{1024}_{j=0}L^{1024}_{k=0}[E^{f32,g}_{i,j}=E^{f32,g}_{i,j}+A^{f32,g}_{i,k}*C^{f32,g}_{k,j};];"
-    "L^{1024}_{i=0}L^{1024}_{j=0}[D^{f32,g}_{i,j}=max(E^{f32,g}_{i,j}+F^{f32,g}_{j},0);];";
-
-const char* const kAttention =
-    "in A^{f32}_{2,64,64};in C^{f32}_{64,64};in F^{f32}_{64,64};in G^{f32}_{64,64};in H^{f32}_{64,64};out D^{f32}_{2,64,64};"
-    "L^{2}_{b=0}L^{64}_{i=0}L^{64}_{j=0}L^{64}_{k=0}[I^{f32,g}_{b,i,j}=I^{f32,g}_{b,i,j}+A^{f32,g}_{b,i,k}*C^{f32,g}_{k,j};];"
-    "L^{2}_{b=0}L^{64}_{i=0}L^{64}_{j=0}L^{64}_{k=0}[J^{f32,g}_{b,i,j}=J^{f32,g}_{b,i,j}+A^{f32,g}_{b,i,k}*F^{f32,g}_{k,j};];"
-    "L^{2}_{b=0}L^{64}_{i=0}L^{64}_{j=0}L^{64}_{k=0}[K^{f32,g}_{b,i,j}=K^{f32,g}_{b,i,j}+A^{f32,g}_{b,i,k}*G^{f32,g}_{k,j};];"
-    "L^{2}_{b=0}L^{4}_{h=0}L^{64}_{i=0}L^{64}_{j=0}L^{16}_{k=0}[N^{f32,g}_{b,h,i,j}=N^{f32,g}_{b,h,i,j}+I^{f32,g}_{b,i,h*16+k}*J^{f32,g}_{b,j,h*16+k};];"
-    "L^{2}_{b=0}L^{4}_{h=0}L^{64}_{i=0}L^{64}_{j=0}[O^{f32,g}_{b,h,i,j}=if_then_else(j<=i,N^{f32,g}_{b,h,i,j}*0.25,-inf);];"
-    "L^{2}_{b=0}L^{4}_{h=0}L^{64}_{i=0}L^{64}_{j=0}[Q^{f32,g}_{b,h,i}=max(Q^{f32,g}_{b,h,i},O^{f32,g}_{b,h,i,j});];"
-    "L^{2}_{b=0}L^{4}_{h=0}L^{64}_{i=0}L^{64}_{j=0}[R^{f32,g}_{b,h,i,j}=exp(O^{f32,g}_{b,h,i,j}-Q^{f32,g}_{b,h,i});];"
-    "L^{2}_{b=0}L^{4}_{h=0}L^{64}_{i=0}L^{64}_{j=0}[S^{f32,g}_{b,h,i}=S^{f32,g}_{b,h,i}+R^{f32,g}_{b,h,i,j};];"
-    "L^{2}_{b=0}L^{4}_{h=0}L^{64}_{i=0}L^{64}_{j=0}[W^{f32,g}_{b,h,i,j}=R^{f32,g}_{b,h,i,j}/S^{f32,g}_{b,h,i};];"
-    "L^{2}_{b=0}L^{4}_{h=0}L^{64}_{i=0}L^{16}_{k=0}L^{64}_{j=0}[X^{f32,g}_{b,i,h*16+k}=X^{f32,g}_{b,i,h*16+k}+W^{f32,g}_{b,h,i,j}*K^{f32,g}_{b,j,h*16+k};];"
-    "L^{2}_{b=0}L^{64}_{i=0}L^{64}_{j=0}L^{64}_{k=0}[Y^{f32,g}_{b,i,j}=Y^{f32,g}_{b,i,j}+X^{f32,g}_{b,i,k}*H^{f32,g}_{k,j};];"
-    "L^{2}_{b=0}L^{64}_{i=0}L^{64}_{j=0}[D^{f32,g}_{b,i,j}=Y^{f32,g}_{b,i,j}+A^{f32,g}_{b,i,j};];";
-
-Program load(const char* text) {
-  auto program = parse_program(text);
+Program load(const char* name) {
+  auto text = read_file(join_path(CAIRN_SOURCE_DIR, fmt::format("bench/strategies/{}.leir", name)));
+  CAIRN_CHECK_MSG(text.ok(), name);
+  auto program = parse_program(*text);
   CAIRN_CHECK_MSG(program.ok(), program.ok() ? "" : program.error().message);
   return *std::move(program);
 }
@@ -41,11 +24,11 @@ const Strategy& chosen_strategy(benchmark::State& state) {
   state.SetLabel(std::string(strategy.name) + (state.range(1) == 0 ? " product" : " attention"));
   return strategy;
 }
-const char* chosen_text(const benchmark::State& state) { return state.range(1) == 0 ? kProduct : kAttention; }
+const char* chosen_name(const benchmark::State& state) { return state.range(1) == 0 ? "product" : "attention"; }
 
 void sites(benchmark::State& state) {
   const Strategy& strategy = chosen_strategy(state);
-  const Program program = load(chosen_text(state));
+  const Program program = load(chosen_name(state));
   const Target target = described_target();
   std::size_t found = 0;
   for (auto _ : state) found = strategy.sites(program, target).size();
@@ -55,7 +38,7 @@ void sites(benchmark::State& state) {
 // The first site that applies, with (verified) or without the verifier.
 void apply(benchmark::State& state, bool verified) {
   const Strategy& strategy = chosen_strategy(state);
-  const Program program = load(chosen_text(state));
+  const Program program = load(chosen_name(state));
   const Target target = described_target();
   const std::vector<Args> all = strategy.sites(program, target);
   const Args* chosen = nullptr;

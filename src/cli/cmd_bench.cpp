@@ -104,8 +104,13 @@ CommandRun setup_bench(CLI::App& app) {
   programs->fallthrough();
   CLI::App* mutation = app.add_subcommand("mutation", "damage programs and demand that no certificate is granted");
   mutation->fallthrough();
+  CLI::App* strategies = app.add_subcommand("strategies", "time the sites and one application of every strategy; the slowest five");
+  strategies->fallthrough();
   const CommandRun run_programs = setup_bench_programs(*programs), run_mutation = setup_bench_mutation(*mutation);
-  return [=](Session& session) -> Result<int> { return mutation->parsed() ? run_mutation(session) : run_programs(session); };
+  const CommandRun run_strategies = setup_bench_strategies(*strategies);
+  return [=](Session& session) -> Result<int> {
+    return mutation->parsed() ? run_mutation(session) : strategies->parsed() ? run_strategies(session) : run_programs(session);
+  };
 }
 
 CommandRun setup_doctor(CLI::App& app) {
