@@ -147,11 +147,6 @@ struct Moved {
   Scope scope = Scope::l;
 };
 
-std::int64_t bytes_of(const Moved& moved, const Tensor& tensor) {
-  std::int64_t bytes = 0;
-  return __builtin_mul_overflow(moved.box.elements, dtype_bytes(tensor.dtype), &bytes) ? INT64_MAX : bytes;
-}
-
 bool inside_kinds(const Program& program, const StmtPath& loop, LoopKind a, LoopKind b) {
   std::vector<const Stmt*> around = loops_above(program.body(), loop);
   around.push_back(stmt_at(program.body(), loop));
@@ -328,7 +323,7 @@ Result<void> check_scope(const Program& program, const Target& target, const Mov
     return refuse(program, moved.place.pos, 6, fmt::format("{} would be shared by the iterations of a parallel loop; use scope s or l", tensor.name));
   }
   const std::int64_t limit = moved.scope == Scope::l ? target.l1_bytes : moved.scope == Scope::s ? std::max(target.l2_bytes, target.l3_bytes) : std::int64_t{1} << 33;
-  if (bytes_of(moved, tensor) <= limit) return {};
+  if (moved.box.elements <= limit / dtype_bytes(tensor.dtype)) return {};
   return refuse(program, moved.place.pos, 6, fmt::format("the box of {} has {} elements, more than scope {} holds ({} bytes); choose an inner loop", tensor.name,
                                                          moved.box.elements, scope_name(moved.scope), limit));
 }
@@ -359,6 +354,8 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
   const std::shared_ptr<FlowAnalysis> shared = flow_of(program);
   FlowAnalysis& flow = *shared;
   const std::vector<StmtPath> loops = collect_loops(program.body());
+  const auto promises = [&](const StmtPath& path) { return stmt_at(program.body(), path)->kind != LoopKind::L; };
+  const bool ask = std::any_of(loops.begin(), loops.end(), promises);
   for (const Tensor& tensor : program.tensors()) {
     if (tensor.role != Role::tmp) continue;
     Result<Producer> producer = find_producer(program, flow.accesses(), tensor.name);
@@ -372,14 +369,15 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
       const std::string address = loop_address(program.body(), path);
       Result<Moved> moved = find_box(program, flow.accesses(), *producer, address, shape->second);
       if (!moved) continue;
-      const std::int64_t bytes = bytes_of(*moved, tensor);
-      moved->scope = bytes <= target.l1_bytes ? Scope::l : bytes <= target.l2_bytes ? Scope::s : Scope::g;
-      if (!check_scope(program, target, *moved, tensor, path)) continue;
-      if (in_parallel(program, path)) {
-        Step step;
-        if (!check_storage(build(program, *producer, *moved, shape->second, &step), tensor.name, moved->scope, target)) continue;
+      for (const Scope scope : {Scope::l, Scope::s, Scope::g}) {
+        moved->scope = scope;
+        if (!check_scope(program, target, *moved, tensor, path)) continue;
+        if (scope != Scope::g && ask) {
+          Step step;
+          if (!check_storage(build(program, *producer, *moved, shape->second, &step), tensor.name, scope, target)) continue;
+        }
+        out.push_back(Args{{"tensor", tensor.name}, {"loop", address}, {"scope", std::string(scope_name(scope))}});
       }
-      out.push_back(Args{{"tensor", tensor.name}, {"loop", address}, {"scope", std::string(scope_name(moved->scope))}});
     }
   }
   return out;

@@ -175,6 +175,7 @@ Result<Step> apply(const Program& program, const Target& target, const Args& arg
   CAIRN_TRY(const StmtPath path, find_loop(program.body(), args.get("loop")));
   if (args.get("kind") == "L") return unbind(program, path);
   const std::string& axis = args.get("axis");
+  if (!is_axis_name(axis)) return no_site(program, kNoPos, fmt::format("there is no axis {}, expected bx by bz tx ty tz wx or gx", axis));
   CAIRN_CHECKED(check_kind(program, path));
   Step step;
   step.after = rebound(program, path, LoopKind::B, axis);
@@ -210,7 +211,7 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
     if (loop.kind == LoopKind::B && loop.mark.type == LoopMark::Type::none && unbind(program, path)) {
       out.push_back(Args{{"loop", address}, {"axis", loop.var}, {"kind", "L"}});
     }
-    if (loop.extent < 2 || !check_kind(program, path)) continue;
+    if (!check_kind(program, path)) continue;
     // Without s and l tensors the promise does not depend on the axis: ask once, before anything is built.
     std::optional<PromiseVerdict> promise;
     if (!storage) {
@@ -239,7 +240,7 @@ const Strategy strategy_loop_binding{
     "loop_binding", Level::op, Direction::parallelism, Exactness::reassociates,
     "a loop runs along an axis of the grid or block; kind=L takes it back",
     {{"loop", ArgType::loop, "the loop", {}, ""},
-     {"axis", ArgType::choice, "the axis: blocks, threads, warps or warpgroups", {"bx", "by", "bz", "tx", "ty", "tz", "wx", "gx"}, "bx"},
+     {"axis", ArgType::text, "the axis: bx by bz (blocks), tx ty tz (threads), wx (warps) or gx (warpgroups)", {}, "bx"},
      {"kind", ArgType::choice, "B, or L to take it back", {"B", "L"}, "B"}},
     list_sites, apply};
 
