@@ -14,9 +14,10 @@ struct IdentityOptions {
   Exactness claim = Exactness::exact;
   std::uint64_t seed = 1;
   std::uint64_t max_nodes = 2'000'000;   // terms recorded plus terms evaluated, both programs and all trials
+  std::uint64_t enough = 500'000;        // nodes after which no more elements are taken than each class needs
   std::int64_t whole = 4096;             // tensors of at most this many elements are compared whole
   int per_piece = 8;                     // elements in each piece of a larger one
-  int per_trial = 32;                    // elements at least
+  int per_trial = 32;                    // elements at least where the algebraic class judges
   int trials = 3;                        // with new keys
 };
 

@@ -61,7 +61,7 @@ void Session::judge_terms(bool reassociates, IdentityResult* r) {
 }
 
 std::string Session::origins(const Pair& p, std::string_view what) const {
-  return fmt::format("{} is {}: {} before, {} after", element_name(targets_[p.target], p.offset), what, term_text(graph_, *shared_, p.x),
+  return fmt::format("{} is {}: {} before, {} after", element_name(targets_[p.target].target, p.offset), what, term_text(graph_, *shared_, p.x),
                      term_text(graph_, *shared_, p.y));
 }
 
@@ -133,7 +133,7 @@ void Session::judge_field(IdentityResult* r) {
   if (void_after > 0 && std::any_of(agreed.begin(), agreed.end(), [](int n) { return n == 0; })) {
     const bool undefined = cause_after != FieldValue::Cause::unknown_sign && cause_after != FieldValue::Cause::undefined;
     r->verdict = undefined ? Verdict::failed : Verdict::absent;
-    r->reason = fmt::format("{} after is void: {}", element_name(targets_[open_[void_at].target], open_[void_at].offset), cause_text(cause_after));
+    r->reason = fmt::format("{} after is void: {}", element_name(targets_[open_[void_at].target].target, open_[void_at].offset), cause_text(cause_after));
     return;
   }
   if (settled == 0) {

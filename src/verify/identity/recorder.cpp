@@ -20,6 +20,13 @@ TermId neutral_term(TermGraph& graph, UpdateOp op, Dtype dtype) {
 }
 }  // namespace
 
+Recorder::Recorder(Prepared* code, const StateTable& table, const SharedStates& shared, TermGraph* graph)
+    : code_(*code), table_(table), shared_(shared), graph_(*graph) {
+  for (const std::vector<Digest>& row : table.rows()) {
+    for (const Digest& state : row) fresh_.push_back(shared.number_of(state));
+  }
+}
+
 std::string Recorder::place(std::int32_t tensor, const std::int64_t* index) const {
   const TensorInfo& t = code_.tensors[static_cast<std::size_t>(tensor)];
   std::string text;
@@ -68,7 +75,7 @@ TermId Recorder::leaf(std::uint32_t state, std::int32_t tensor, const std::int64
 
 TermId Recorder::before_nest(std::int32_t tensor, std::uint32_t nest, const std::int64_t* index) {
   const TensorInfo& t = code_.tensors[static_cast<std::size_t>(tensor)];
-  std::uint32_t state = shared_.number_of(table_.before(nest, tensor));
+  std::uint32_t state = fresh_at(nest, tensor);
   if (state != 0) return ++work_, leaf(state, tensor, index);
   const std::uint64_t key =
       (static_cast<std::uint64_t>(offset_of(tensor, index)) * (table_.nests() + 1) + nest) * code_.tensors.size() + static_cast<std::uint64_t>(tensor) + 1;
@@ -77,7 +84,7 @@ TermId Recorder::before_nest(std::int32_t tensor, std::uint32_t nest, const std:
   for (std::size_t k = t.writing_nests.size(); k-- > 0;) {
     const std::uint32_t n = t.writing_nests[k];
     if (n >= nest) continue;
-    state = shared_.number_of(table_.before(n + 1, tensor));
+    state = fresh_at(n + 1, tensor);
     if (state != 0) {
       result = leaf(state, tensor, index);
       break;
@@ -91,7 +98,7 @@ TermId Recorder::before_nest(std::int32_t tensor, std::uint32_t nest, const std:
     break;
   }
   if (result == kUnwrittenTerm) {
-    state = shared_.number_of(table_.before(0, tensor));
+    state = fresh_at(0, tensor);
     if (state != 0) result = leaf(state, tensor, index);
   }
   if (result != kUnwrittenTerm) states_.at(key) = result;
@@ -101,7 +108,7 @@ TermId Recorder::before_nest(std::int32_t tensor, std::uint32_t nest, const std:
 TermId Recorder::read(const Site& site, const std::int64_t* v, std::int32_t tensor, const std::int64_t* index) {
   if (++work_ > limit_) return stop("the work limit"), kUnwrittenTerm;
   const TensorInfo& t = code_.tensors[static_cast<std::size_t>(tensor)];
-  if (std::binary_search(t.writing_nests.begin(), t.writing_nests.end(), site.nest())) {
+  if (!t.writing_nests.empty() && std::binary_search(t.writing_nests.begin(), t.writing_nests.end(), site.nest())) {
     Instance one;
     const bool found = last_in_nest(tensor, site.nest(), &site, v, index, &one);
     if (halted()) return kUnwrittenTerm;

@@ -10,8 +10,8 @@ namespace cairn::identity {
 
 class Recorder {
  public:
-  Recorder(const Prepared& code, const StateTable& table, const SharedStates& shared, TermGraph* graph)
-      : code_(const_cast<Prepared&>(code)), table_(table), shared_(shared), graph_(*graph) {}
+  // Builds tables of `code` where subscripts need them.
+  Recorder(Prepared* code, const StateTable& table, const SharedStates& shared, TermGraph* graph);
 
   // The element of a tensor before top-level nest `nest` (the number of nests: at the end). kUnwrittenTerm: never
   // written; stopped() tells refusals (with their reason) from values.
@@ -89,11 +89,16 @@ class Recorder {
   }
   TermId leaf(std::uint32_t state, std::int32_t tensor, const std::int64_t* index);
   std::string place(std::int32_t tensor, const std::int64_t* index) const;
+  // The fresh input that a tensor is before a nest, or 0.
+  std::uint32_t fresh_at(std::uint32_t nest, std::int32_t tensor) const {
+    return fresh_[nest * code_.tensors.size() + static_cast<std::size_t>(tensor)];
+  }
 
   Prepared& code_;
   const StateTable& table_;
   const SharedStates& shared_;
   TermGraph& graph_;
+  std::vector<std::uint32_t> fresh_;   // [nest][tensor]
   FlatMap instances_, states_, divisors_;
   std::uint64_t work_ = 0, limit_ = UINT64_MAX;
   int depth_ = 0;

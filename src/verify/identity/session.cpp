@@ -55,91 +55,115 @@ bool Session::open(IdentityResult* r) {
 void Session::start(bool cut) {
   if (recorder_a_) evaluated_ += recorder_a_->work() + recorder_b_->work();
   shared_ = std::make_unique<SharedStates>(code_a_, *table_a_, code_b_, *table_b_, options_.seed, cut);
-  recorder_a_ = std::make_unique<Recorder>(code_a_, *table_a_, *shared_, &graph_);
-  recorder_b_ = std::make_unique<Recorder>(code_b_, *table_b_, *shared_, &graph_);
+  recorder_a_ = std::make_unique<Recorder>(&code_a_, *table_a_, *shared_, &graph_);
+  recorder_b_ = std::make_unique<Recorder>(&code_b_, *table_b_, *shared_, &graph_);
 }
 
-bool Session::record_target(std::size_t index, std::uint64_t limit, IdentityResult* r) {
-  const Compared& c = targets_[index];
-  std::vector<std::vector<std::int64_t>> cuts(c.shape->size());
-  bool counted = true;
-  if (c.size > options_.whole) {
-    counted = collect_cuts(code_a_, c.before, c.nest_before, &cuts) && collect_cuts(code_b_, c.after, c.nest_after, &cuts);
-  }
-  const Elements elements = choose_elements(*c.shape, c.size, cuts, counted, options_, Rng(options_.seed).split(c.name));
-  r->pieces += elements.pieces;
-  std::size_t done = 0;
-  // Beyond the base sample: whole tensors as far as half the limit goes, pieces of larger ones an eighth.
-  const std::uint64_t begun = work(), soft = begun + (limit - std::min(limit, begun)) / (c.size <= options_.whole ? 2 : 8);
-  for (const std::int64_t offset : elements.offsets) {
-    if (done >= elements.base && work() > soft) break;
-    Index at{};
-    std::int64_t rest = offset;
-    for (std::size_t d = c.shape->size(); d-- > 0;) {
-      at[d] = rest % (*c.shape)[d];
-      rest /= (*c.shape)[d];
-    }
-    recorder_a_->set_limit(recorder_a_->work() + (limit - std::min(limit, work())));
-    const TermId x = recorder_a_->element(c.before, c.nest_before, at);
-    if (recorder_a_->stopped()) {
-      if (done >= static_cast<std::size_t>(options_.per_piece) && !recorder_a_->faulty()) break;
-      r->verdict = Verdict::absent;
-      r->reason = fmt::format("{} before: {}", element_name(c, offset), recorder_a_->reason());
-      return false;
-    }
-    recorder_b_->set_limit(recorder_b_->work() + (limit - std::min(limit, work())));
-    const TermId y = recorder_b_->element(c.after, c.nest_after, at);
-    if (recorder_b_->stopped()) {
-      if (done >= static_cast<std::size_t>(options_.per_piece) && !recorder_b_->faulty()) break;
-      r->verdict = recorder_b_->faulty() ? Verdict::failed : Verdict::absent;
-      r->reason = fmt::format("{} after: {}", element_name(c, offset), recorder_b_->reason());
-      return false;
-    }
-    ++done;
-    if (x == kUnwrittenTerm && y == kUnwrittenTerm) continue;
-    if (x == kUnwrittenTerm || y == kUnwrittenTerm) {
-      r->verdict = Verdict::failed;
-      r->reason = fmt::format("{} is never written {}", element_name(c, offset), x == kUnwrittenTerm ? "before" : "after");
-      return false;
-    }
-    ++r->elements;
-    if (x != y) open_.push_back({index, offset, x, y});
-  }
-  if (done < elements.complete_at) r->sampled = true;
-  recorder_a_->clear_stop();
-  recorder_b_->clear_stop();
-  return true;
-}
-
-bool Session::record(const std::vector<Compared>& targets, IdentityResult* r) {
-  targets_ = targets;
+void Session::choose(const std::vector<Compared>& targets, IdentityResult* r) {
+  targets_.clear();
   open_.clear();
-  recorder_a_->clear_stop();
-  recorder_b_->clear_stop();
   // Half of what is left of the cap is for recording, an even share a tensor.
   const std::uint64_t start = work(), cap = (options_.max_nodes - std::min(options_.max_nodes, start)) / 2;
-  for (std::size_t i = 0; i < targets_.size(); ++i) {
-    const std::uint64_t share = start + cap * (i + 1) / targets_.size();
-    r->compared.push_back(targets_[i].name);
-    if (!record_target(i, share, r)) return false;
+  for (const Compared& c : targets) {
+    std::vector<std::vector<std::int64_t>> cuts(c.shape->size());
+    bool counted = true;
+    if (c.size > options_.whole) {
+      counted = collect_cuts(code_a_, c.before, c.nest_before, &cuts) && collect_cuts(code_b_, c.after, c.nest_after, &cuts);
+    }
+    Progress p;
+    p.target = c;
+    p.elements = choose_elements(*c.shape, c.size, cuts, counted, options_, Rng(options_.seed).split(c.name));
+    p.limit = start + cap * (targets_.size() + 1) / targets.size();
+    r->pieces += p.elements.pieces;
+    r->compared.push_back(c.name);
+    targets_.push_back(std::move(p));
   }
+}
+
+bool Session::record_element(Progress* p, std::size_t target, std::int64_t offset, IdentityResult* r) {
+  const Compared& c = p->target;
+  Index at{};
+  std::int64_t rest = offset;
+  for (std::size_t d = c.shape->size(); d-- > 0;) {
+    at[d] = rest % (*c.shape)[d];
+    rest /= (*c.shape)[d];
+  }
+  const auto side = [&](Recorder& recorder, std::int32_t tensor, std::uint32_t nest, const char* which, TermId* out) {
+    recorder.clear_stop();
+    recorder.set_limit(recorder.work() + (p->limit - std::min(p->limit, work())));
+    *out = recorder.element(tensor, nest, at);
+    if (!recorder.stopped()) return true;
+    if (!recorder.faulty() && p->done >= static_cast<std::size_t>(options_.per_piece)) {
+      p->exhausted = true;
+    } else {
+      r->verdict = recorder.faulty() && &recorder == recorder_b_.get() ? Verdict::failed : Verdict::absent;
+      r->reason = fmt::format("{} {}: {}", element_name(c, offset), which, recorder.reason());
+    }
+    return false;
+  };
+  Pair pair{target, offset, kUnwrittenTerm, kUnwrittenTerm};
+  if (!side(*recorder_a_, c.before, c.nest_before, "before", &pair.x) || !side(*recorder_b_, c.after, c.nest_after, "after", &pair.y)) {
+    return p->exhausted;
+  }
+  ++p->done;
+  if (pair.x == kUnwrittenTerm && pair.y == kUnwrittenTerm) return true;
+  if (pair.x == kUnwrittenTerm || pair.y == kUnwrittenTerm) {
+    r->verdict = Verdict::failed;
+    r->reason = fmt::format("{} is never written {}", element_name(c, offset), pair.x == kUnwrittenTerm ? "before" : "after");
+    return false;
+  }
+  ++r->elements;
+  if (pair.x != pair.y) open_.push_back(pair);
   return true;
+}
+
+bool Session::record(bool full, IdentityResult* r) {
+  const std::uint64_t soft = work() + options_.enough / 10 / targets_.size();
+  for (std::size_t i = 0; i < targets_.size(); ++i) {
+    Progress& p = targets_[i];
+    const Elements& e = p.elements;
+    const std::uint64_t begun = work(), left = p.limit - std::min(p.limit, begun);
+    const std::uint64_t ample = begun + std::min(left / 2, options_.enough / targets_.size());
+    while (p.done < e.offsets.size() && !p.exhausted) {
+      if (p.done >= e.least && !full && work() > soft) break;
+      if (p.done >= e.base && work() > ample) break;
+      if (!record_element(&p, i, e.offsets[p.done], r)) return false;
+    }
+  }
+  r->sampled = std::any_of(targets_.begin(), targets_.end(), [](const Progress& p) { return p.done < p.elements.complete_at; });
+  return true;
+}
+
+// What a stronger class settles stays settled in a weaker one, which need not see it.
+void Session::judge_recorded(Exactness weakest, IdentityResult* r) {
+  r->claim = Exactness::exact;
+  r->verdict = Verdict::held;   // the same terms: no hash was needed
+  for (const Exactness claim : {Exactness::exact, Exactness::reassociates, Exactness::algebraic}) {
+    if (open_.empty() || claim > weakest) break;
+    r->claim = claim;
+    r->verdict = Verdict::absent;
+    if (claim == Exactness::algebraic) {
+      // Order-dependent values show in some elements only: the whole sample.
+      const std::int64_t before = r->elements;
+      if (!record(true, r)) return;
+      if (r->elements != before) {
+        judge_terms(false, r);
+        judge_terms(true, r);
+        r->verdict = Verdict::absent;
+      }
+      judge_field(r);
+    } else {
+      judge_terms(claim == Exactness::reassociates, r);
+    }
+  }
 }
 
 IdentityResult Session::judge_targets(const std::vector<Compared>& targets, Exactness weakest) {
   IdentityResult r;
   r.claim = weakest;
-  if (!record(targets, &r)) return r;
-  // What a stronger class settles stays settled in a weaker one, which need not see it.
-  r.claim = Exactness::exact;
-  r.verdict = Verdict::held;   // the same terms: no hash was needed
-  for (const Exactness claim : {Exactness::exact, Exactness::reassociates, Exactness::algebraic}) {
-    if (open_.empty() || claim > weakest) break;
-    r.claim = claim;
-    r.verdict = Verdict::absent;
-    if (claim == Exactness::algebraic) judge_field(&r);
-    else judge_terms(claim == Exactness::reassociates, &r);
-  }
+  choose(targets, &r);
+  if (!record(false, &r)) return r;
+  judge_recorded(weakest, &r);
   if (r.held() && r.elements == 0) {
     r.verdict = Verdict::absent;
     r.reason = "no element could be compared";

@@ -24,9 +24,20 @@ class Session {
   };
   bool open(IdentityResult* r);
   void start(bool cut);   // recorders, with or without cut points
-  // Records the elements of these tensors; false when refused (in r).
-  bool record(const std::vector<Compared>& targets, IdentityResult* r);
-  bool record_target(std::size_t index, std::uint64_t limit, IdentityResult* r);
+  // What is compared of one tensor, and how far that got.
+  struct Progress {
+    Compared target;
+    Elements elements;
+    std::size_t done = 0;
+    std::uint64_t limit = 0;   // of work(), for this tensor
+    bool exhausted = false;
+  };
+  void choose(const std::vector<Compared>& targets, IdentityResult* r);
+  // Records the least that a class needs of each tensor; `full`: the base sample too, and more as the work allows.
+  // False when refused (in r).
+  bool record(bool full, IdentityResult* r);
+  bool record_element(Progress* p, std::size_t target, std::int64_t offset, IdentityResult* r);
+  void judge_recorded(Exactness weakest, IdentityResult* r);
   IdentityResult judge_targets(const std::vector<Compared>& targets, Exactness weakest);
   std::string origins(const Pair& p, std::string_view what) const;
   // Both leave in open_ what stays unequal.
@@ -45,7 +56,7 @@ class Session {
   std::unique_ptr<SharedStates> shared_;
   TermGraph graph_;
   std::unique_ptr<Recorder> recorder_a_, recorder_b_;
-  std::vector<Compared> targets_;
+  std::vector<Progress> targets_;
   std::vector<Pair> open_;
   std::uint64_t evaluated_ = 0;
 };

@@ -168,6 +168,7 @@ Elements choose_elements(const Shape& shape, std::int64_t size, const std::vecto
   };
   const bool few = e.pieces <= kFewPieces;
   if (size > 0 && few) cover();
+  e.least = counted && few ? e.offsets.size() : 0;
   for (int row = 0; row < 4 && static_cast<int>(e.offsets.size()) < 4 * options.per_trial; ++row) {
     if (counted && few && static_cast<int>(e.offsets.size()) >= options.per_trial) break;
     const std::int64_t r = row == 0 ? 0 : row == 1 ? rows - 1 : below(rows);
@@ -178,13 +179,14 @@ Elements choose_elements(const Shape& shape, std::int64_t size, const std::vecto
   }
   for (int tries = 0; static_cast<int>(e.offsets.size()) < options.per_trial && tries < 4 * options.per_trial && size > 0; ++tries) add(below(size));
   e.base = e.offsets.size();
+  if (e.least == 0) e.least = e.base;
   if (size <= options.whole) {
     for (std::int64_t i = 0; i < size; ++i) add(i);
     e.complete_at = e.offsets.size();
     return e;
   }
   if (size > 0 && !few && e.pieces <= kMaxPieces) cover();
-  e.complete_at = counted ? e.offsets.size() : SIZE_MAX;
+  e.complete_at = !counted ? SIZE_MAX : few ? e.least : e.offsets.size();
   return e;
 }
 

@@ -29,7 +29,8 @@ std::vector<Compared> fed_tensors(const Prepared& a, const StateTable& ta, const
 // every piece.
 struct Elements {
   std::vector<std::int64_t> offsets;
-  std::size_t base = 0;        // how many belong to the base sample
+  std::size_t least = 0;       // enough of each of few pieces
+  std::size_t base = 0;        // what the algebraic class asks for at least
   std::int64_t pieces = 1;
   std::size_t complete_at = 0; // with so many, every piece is covered; SIZE_MAX: pieces are not known
 };
