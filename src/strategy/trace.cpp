@@ -18,6 +18,17 @@ std::string_view trim_line(std::string_view s) {
   return s;
 }
 
+// The line without its comment; inside an action's arguments % is the operator.
+std::string_view without_comment(std::string_view line) {
+  int depth = 0;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '(') ++depth;
+    if (line[i] == ')') --depth;
+    if (line[i] == '%' && depth <= 0) return line.substr(0, i);
+  }
+  return line;
+}
+
 Error at_line(const std::string& file, std::uint32_t line, std::string_view text, std::string message) {
   return Error{Code::parse, std::move(message), Location{file, line, 1, std::string(text)}, {}};
 }
@@ -53,7 +64,7 @@ Result<Trace> parse_trace(std::string_view text, const std::string& file) {
       from_seen = true;
       continue;
     }
-    const std::string_view code = trim_line(line.substr(0, line.find('%')));
+    const std::string_view code = trim_line(without_comment(line));
     if (code.empty()) continue;
     Result<Action> action = parse_action(code);
     if (!action) return at_line(file, number, raw, std::move(action.error().message));
