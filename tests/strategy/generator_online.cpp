@@ -24,7 +24,7 @@ class OnlineGenerator {
     width_ = 2 + static_cast<std::int64_t>(below(3));
     static const char* kTypes[] = {"f32", "f32", "f32", "f64", "f16"};
     dtype_ = kTypes[below(5)];
-    for (auto* order : {&order_x_, &order_m_, &order_s_, &order_y_}) *order = permutation(order == &order_x_ ? rank_ + 1 : order == &order_y_ ? rank_ + 1 : rank_);
+    for (auto* order : {&order_x_, &order_m_, &order_s_, &order_y_}) *order = permutation(order == &order_x_ || order == &order_y_ ? rank_ + 1 : rank_);
     mask_ = below(4);
     change_ = chance(0.1);
     declare(change_ ? "io" : "in", "A", dtype_, shape_x());

@@ -43,7 +43,8 @@ Result<void> find_start(const EquationIndex& index, const EquationPlace& update,
   }
   if (writers.size() == 1) return {};
   if (writers.size() > 2 || writers[1] != &update || !is_start_value(*writers[0]->stmt->rhs, op)) {
-    return refuse(program, update.stmt->pos, 3, fmt::format("{} has {} writers; expected the reduction alone, or the neutral element before it", name, writers.size()));
+    return refuse(program, update.stmt->pos, 3,
+                  fmt::format("{} has {} writers; expected the reduction alone, or the neutral element before it", name, writers.size()));
   }
   const EquationPlace& first = *writers[0];
   const std::size_t common = common_loops(first.loops, update.loops);
@@ -111,8 +112,8 @@ Result<RowReduction> find_row_reduction(const EquationIndex& index, const StmtPa
     if (around.is_loop() && d >= fixed && !names_var(update.subscripts, around.var)) reducing.push_back(&around);
   }
   if (reducing.size() != 1) {
-    return refuse(program, update.pos, 2, reducing.empty() ? fmt::format("no loop reduces {}", name)
-                                                           : fmt::format("loops {} and {} both reduce {}; expected one", reducing[0]->var, reducing[1]->var, name));
+    if (reducing.empty()) return refuse(program, update.pos, 2, fmt::format("no loop reduces {}", name));
+    return refuse(program, update.pos, 2, fmt::format("loops {} and {} both reduce {}; expected one", reducing[0]->var, reducing[1]->var, name));
   }
   row.axis = reducing[0];
   if (row.axis->kind != LoopKind::L && row.axis->kind != LoopKind::U) {
@@ -179,8 +180,10 @@ std::vector<ExprPtr> lane_subscripts(const RowReduction& row) {
 }
 
 bool keeps_promises(const RowReduction& row, const Program& after, const Target& target) {
-  const bool serial = std::all_of(row.place->loops.begin(), row.place->loops.end(), [](const Stmt* l) { return l->kind == LoopKind::L || l->kind == LoopKind::U; });
-  return serial || check_program(after, target).ok();
+  const bool serial = std::all_of(row.place->loops.begin(), row.place->loops.end(),
+                                  [](const Stmt* l) { return l->kind == LoopKind::L || l->kind == LoopKind::U; });
+  const Tensor* result = after.find(row.tensor());
+  return (serial && (!result || result->scope == Scope::g)) || check_program(after, target).ok();
 }
 
 std::vector<ExprPtr> HistoryAxis::at(const ExprPtr& step) const {
@@ -195,6 +198,17 @@ ExprPtr HistoryAxis::previous(const std::string& tensor, const ExprPtr& otherwis
   return make_expr(Op::select, {make_expr(Op::gt, {d, make_int(0)}), read, otherwise});
 }
 
+namespace {
+Body insert_at(const Body& body, const StmtPath& path, const Body& statements) {
+  const StmtPath parent = parent_of(path);
+  const StmtPtr holder = parent.empty() ? nullptr : shared_at(body, parent);
+  Body now = holder ? holder->body : body;
+  CAIRN_CHECK(path.back() <= now.size());
+  now.insert(now.begin() + static_cast<std::ptrdiff_t>(path.back()), statements.begin(), statements.end());
+  return holder ? replace_at(body, parent, {with_body(*holder, std::move(now))}) : now;
+}
+}  // namespace
+
 Body PathEdits::apply(const Body& body) const {
   std::vector<const Edit*> order;
   for (const Edit& edit : edits_) order.push_back(&edit);
@@ -202,6 +216,10 @@ Body PathEdits::apply(const Body& body) const {
   Body out = body;
   for (const Edit* edit : order) {
     Body now;
+    if (edit->only_insert) {
+      out = insert_at(out, edit->path, edit->before);
+      continue;
+    }
     if (edit->replacement) {
       now = *edit->replacement;
     } else {

@@ -66,10 +66,12 @@ class HistoryAxis {
 // Edits at paths of one program, applied from the last path to the first: each sees the statements as they were.
 class PathEdits {
  public:
-  void replace(StmtPath path, Body statements) { edits_.push_back({std::move(path), std::move(statements), {}, {}}); }
+  void replace(StmtPath path, Body statements) { edits_.push_back({std::move(path), std::move(statements), {}, {}, false}); }
   void remove(StmtPath path) { replace(std::move(path), {}); }
+  // Puts statements in front of one that may go; something before it in its body must be left when its turn comes.
+  void insert(StmtPath path, Body statements) { edits_.push_back({std::move(path), std::nullopt, std::move(statements), {}, true}); }
   // Keeps the statement, after its own inner edits, and puts others around it.
-  void surround(StmtPath path, Body before, Body after) { edits_.push_back({std::move(path), std::nullopt, std::move(before), std::move(after)}); }
+  void surround(StmtPath path, Body before, Body after) { edits_.push_back({std::move(path), std::nullopt, std::move(before), std::move(after), false}); }
   Body apply(const Body& body) const;
 
  private:
@@ -77,6 +79,7 @@ class PathEdits {
     StmtPath path;
     std::optional<Body> replacement;
     Body before, after;
+    bool only_insert = false;
   };
   std::vector<Edit> edits_;
 };

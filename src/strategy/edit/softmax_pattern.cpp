@@ -106,6 +106,16 @@ bool same_tests(const RowReduction& a, const RowReduction& b, const VarMatch& a_
   return within(left, right) && within(right, left);
 }
 
+bool is_operand_of(const EquationIndex& index, const ExprPtr& x, const StmtPath& use, const VarMatch& map, const RowReduction& maximum) {
+  if (same_expr(map.apply(x), maximum.operand)) return true;
+  const Dtype dtype = index.program().find(maximum.tensor())->dtype;
+  std::vector<std::string> through;
+  bool rounded = false;
+  const ExprPtr other = look_through(index, maximum.operand, maximum.place->path, dtype, &through, &rounded);
+  const ExprPtr own = look_through(index, x, use, dtype, &through, &rounded);
+  return !rounded && same_expr(map.apply(own), other);
+}
+
 bool is_unread_between(const EquationIndex& index, std::string_view tensor, const StmtPath& from, const StmtPath& to,
                        const std::vector<StmtPath>& allowed) {
   for (const StmtPath& reader : index.readers(tensor)) {
@@ -169,21 +179,17 @@ Result<SoftmaxRows> find_softmax_rows(const EquationIndex& index, const StmtPath
   if (!same_tests(rows.sum, rows.maximum, rows.to_maximum)) {
     return refuse(program, update.pos, 4, fmt::format("{} and {} stand under different tests", rows.maximum.tensor(), rows.sum.tensor()));
   }
-  const ExprPtr x = rows.to_maximum.apply(rows.term.x);
-  if (!same_expr(x, rows.maximum.operand)) {
-    std::vector<std::string> through;
-    bool rounded = false;
-    const ExprPtr other = look_through(index, rows.maximum.operand, max_place->path, target->dtype, &through, &rounded);
-    ExprPtr own = look_through(index, rows.term.x, path, target->dtype, &through, &rounded);
-    own = rows.to_maximum.apply(own);
-    if (rounded || !same_expr(own, other)) {
-      return refuse(program, update.pos, 4, fmt::format("{} takes the maximum of {}, {} sums the exponential of {}", rows.maximum.tensor(),
-                                                        print_expr(*rows.maximum.operand), rows.sum.tensor(), print_expr(*x)));
-    }
+  if (!is_operand_of(index, rows.term.x, path, rows.to_maximum, rows.maximum)) {
+    return refuse(program, update.pos, 4, fmt::format("{} takes the maximum of {}, {} sums the exponential of {}", rows.maximum.tensor(),
+                                                      print_expr(*rows.maximum.operand), rows.sum.tensor(), print_expr(*rows.to_maximum.apply(rows.term.x))));
   }
   rows.sum_subscripts = rows.to_maximum.apply(update.subscripts);
 
-  if (!index.keeps_all(*rows.maximum.operand, max_place->path, path)) {
+  bool kept = index.keeps_all(*rows.maximum.operand, max_place->path, path);
+  for (const auto* tests : {&rows.maximum.outer_tests, &rows.maximum.row_tests, &rows.maximum.step_tests}) {
+    for (const ExprPtr& test : *tests) kept = kept && index.keeps_all(*test, max_place->path, path);
+  }
+  if (!kept) {
     return refuse(program, update.pos, 5, fmt::format("what {} reads may be rewritten before {} is summed", rows.maximum.tensor(), rows.sum.tensor()));
   }
   const StmtPath from = rows.sum.start ? std::min(*rows.sum.start, max_place->path) : max_place->path;
@@ -196,7 +202,8 @@ Result<SoftmaxRows> find_softmax_rows(const EquationIndex& index, const StmtPath
 
 Result<void> check_exponentials(const Program& program, const SoftmaxRows& rows) {
   if (!rows.term.rounded) return {};
-  return refuse(program, rows.sum.update().pos, 6, fmt::format("an exponential that {} sums is stored in another type than {} is computed in", rows.sum.tensor(), rows.sum.tensor()));
+  const std::string& sum = rows.sum.tensor();
+  return refuse(program, rows.sum.update().pos, 6, fmt::format("an exponential that {} sums is stored in another type than {} is computed in", sum, sum));
 }
 
 bool may_sum_exponentials(const EquationPlace& place) {

@@ -41,6 +41,8 @@ Result<void> check_exponentials(const Program& program, const SoftmaxRows& rows)
 bool may_sum_exponentials(const EquationPlace& place);
 // Condition (4): `a`, renamed, stands under the tests of `b`, in any order.
 bool same_tests(const RowReduction& a, const RowReduction& b, const VarMatch& a_to_b);
+// Is x, as the equation at `use` sees it, once renamed, what the maximum is taken of? Temporaries are looked through.
+bool is_operand_of(const EquationIndex& index, const ExprPtr& x, const StmtPath& use, const VarMatch& map, const RowReduction& maximum);
 // Nothing beside the allowed paths reads the tensor after `from` and before `to`.
 bool is_unread_between(const EquationIndex& index, std::string_view tensor, const StmtPath& from, const StmtPath& to,
                        const std::vector<StmtPath>& allowed);

@@ -26,7 +26,8 @@ Result<Step> rewrite(const EquationIndex& index, const StmtPath& path, const Tar
   const Program& program = index.program();
   CAIRN_TRY(const RowReduction row, find_row_reduction(index, path, UpdateOp::max));
   if (!is_pure_chain(row)) {
-    return refuse(program, row.axis->pos, 4, fmt::format("loop {} holds more than the reduction of {}; split it off first (operator_fission)", row.axis->var, row.tensor()));
+    return refuse(program, row.axis->pos, 4, fmt::format("loop {} holds more than the reduction of {}; split it off first (operator_fission)",
+                                                       row.axis->var, row.tensor()));
   }
   const Stmt& update = row.update();
   Tensor history = *program.find(row.tensor());

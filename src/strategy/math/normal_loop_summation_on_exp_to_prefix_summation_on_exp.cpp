@@ -17,7 +17,8 @@
 // (5) nothing that x reads is written, and the sum is not read, between the two,
 // (6) storing the maximum does not round x, nor an exponential stored on the way,
 // (7) the loop of the maximum holds nothing but it under loops and tests.
-// The sum of the same terms scaled step by step: algebraic.
+// The sum of the same terms scaled step by step: algebraic; changes_precision where the sum's dtype is narrower than its
+// compute type, since other partial sums are rounded.
 #include <fmt/core.h>
 
 #include "ir/walk.h"
@@ -34,7 +35,8 @@ Result<Step> rewrite(const EquationIndex& index, const StmtPath& path, const Tar
   CAIRN_CHECKED(check_exponentials(program, rows));
   const RowReduction& row = rows.maximum;
   if (!is_pure_chain(row)) {
-    return refuse(program, row.axis->pos, 7, fmt::format("loop {} holds more than the reduction of {}; split it off first (operator_fission)", row.axis->var, row.tensor()));
+    return refuse(program, row.axis->pos, 7, fmt::format("loop {} holds more than the reduction of {}; split it off first (operator_fission)",
+                                                       row.axis->var, row.tensor()));
   }
   const Tensor& maximum = *program.find(row.tensor());
   const Tensor& sum = *program.find(rows.sum.tensor());
@@ -63,7 +65,7 @@ Result<Step> rewrite(const EquationIndex& index, const StmtPath& path, const Tar
   out.after.set_tensor(top);
   out.after.set_tensor(run);
   out.after.set_body(edits.apply(program.body()));
-  out.exactness = Exactness::algebraic;
+  out.exactness = is_stored_exactly(sum.dtype) ? Exactness::algebraic : Exactness::changes_precision;
   out.same_instances = false;
   out.proved = conditions_up_to(7);
   out.created = {top.name, run.name};
@@ -75,7 +77,8 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
   std::vector<Args> out;
   const EquationIndex index(program);
   for (std::size_t k = 0; k < index.equations().size(); ++k) {
-    if (may_sum_exponentials(index.equations()[k]) && rewrite(index, index.equations()[k].path, &target)) out.push_back(Args{{"equation", fmt::format("s{}", k)}});
+    const EquationPlace& place = index.equations()[k];
+    if (may_sum_exponentials(place) && rewrite(index, place.path, &target)) out.push_back(Args{{"equation", fmt::format("s{}", k)}});
   }
   return out;
 }
@@ -88,7 +91,7 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) {
 }  // namespace
 
 const Strategy strategy_normal_loop_summation_on_exp_to_prefix_summation_on_exp{
-    "normal_loop_summation_on_exp_to_prefix_summation_on_exp", Level::math, Direction::algebra, Exactness::algebraic,
+    "normal_loop_summation_on_exp_to_prefix_summation_on_exp", Level::math, Direction::algebra, Exactness::changes_precision,
     "the sum of exp(x-m) with the final maximum becomes a running, rescaled sum",
     {{"equation", ArgType::equation, "the sum of exponentials", {}, ""}},
     list_sites, apply};

@@ -15,7 +15,8 @@
 // (4) both run over the same instances under the same tests and take the same x,
 // (5) nothing that x reads is written, and the sum is not read, between the two,
 // (6) storing the maximum does not round x, nor an exponential stored on the way.
-// The sum of the same terms scaled step by step: algebraic.
+// The sum of the same terms scaled step by step: algebraic; changes_precision where the sum's dtype is narrower than its
+// compute type, since other partial sums are rounded.
 #include <fmt/core.h>
 
 #include "ir/walk.h"
@@ -55,7 +56,7 @@ Result<Step> rewrite(const EquationIndex& index, const StmtPath& path, const Tar
   out.after = program;
   out.after.set_tensor(old);
   out.after.set_body(edits.apply(program.body()));
-  out.exactness = Exactness::algebraic;
+  out.exactness = is_stored_exactly(program.find(sum)->dtype) ? Exactness::algebraic : Exactness::changes_precision;
   out.same_instances = false;
   out.proved = conditions_up_to(6);
   out.created = {old.name};
@@ -67,7 +68,8 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
   std::vector<Args> out;
   const EquationIndex index(program);
   for (std::size_t k = 0; k < index.equations().size(); ++k) {
-    if (may_sum_exponentials(index.equations()[k]) && rewrite(index, index.equations()[k].path, &target)) out.push_back(Args{{"equation", fmt::format("s{}", k)}});
+    const EquationPlace& place = index.equations()[k];
+    if (may_sum_exponentials(place) && rewrite(index, place.path, &target)) out.push_back(Args{{"equation", fmt::format("s{}", k)}});
   }
   return out;
 }
@@ -80,7 +82,7 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) {
 }  // namespace
 
 const Strategy strategy_online_softmax{
-    "online_softmax", Level::math, Direction::algebra, Exactness::algebraic,
+    "online_softmax", Level::math, Direction::algebra, Exactness::changes_precision,
     "maximum and sum of exponentials become one online pass",
     {{"equation", ArgType::equation, "the sum of exponentials", {}, ""}},
     list_sites, apply};
