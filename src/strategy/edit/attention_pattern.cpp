@@ -215,7 +215,8 @@ Result<WeightedRows> find_weighted_rows(const EquationIndex& index, const StmtPa
   const bool same = !is_prefix(found.product.axis_path, sum->path) && found.to_maximum.join(*found.product.axis, *maximum.axis) &&
                     found.to_maximum.unify(found.term.maximum->args, maximum.update().subscripts) && found.to_maximum.covers_to() &&
                     found.term.shift == found.softmax.term.shift && sum->path < path &&
-                    same_list(found.to_maximum.apply(divisor->args), found.softmax.sum_subscripts);
+                    same_list(found.to_maximum.apply(divisor->args), found.softmax.sum_subscripts) &&
+                    has_own_elements(found.product, common_loops(own, maximum.place->loops));
   if (!same) {
     return refuse(program, update.pos, 4, fmt::format("{} does not take the rows of {} and {} one to one", update.tensor, maximum.tensor(), sum->stmt->tensor));
   }

@@ -150,6 +150,17 @@ Result<RowReduction> find_row_reduction(const EquationIndex& index, const StmtPa
   return row;
 }
 
+bool has_own_elements(const RowReduction& row, std::size_t shared) {
+  const std::vector<const Stmt*>& loops = row.place->loops;
+  for (std::size_t k = shared; k < loops.size(); ++k) {
+    if (loops[k] == row.axis) continue;
+    // Loops above an explicit start were not asked whether they share elements.
+    const std::vector<ExprPtr>& subscripts = row.update().subscripts;
+    if (!(row.start ? is_plain(subscripts, loops[k]->var) : names_var(subscripts, loops[k]->var))) return false;
+  }
+  return true;
+}
+
 Body wrap_row(const RowReduction& row, Body equations) {
   if (!row.row_tests.empty()) equations = Body{make_test(join_conjunction(row.row_tests), std::move(equations))};
   for (auto it = row.inner.rbegin(); it != row.inner.rend(); ++it) equations = Body{with_body(**it, std::move(equations))};

@@ -32,6 +32,10 @@ struct RowReduction {
 // (3) the tensor does not start there: it has another writer, a prior value, or is read before.
 Result<RowReduction> find_row_reduction(const EquationIndex& index, const StmtPath& path, UpdateOp op);
 
+// True if each iteration of the loops around the update, `shared` outermost ones and the axis left out, has its own
+// element: the reduction may then run beside another's loops.
+bool has_own_elements(const RowReduction& row, std::size_t shared);
+
 // The statements that an online form puts before and after the axis loop: `equations` under the loops and row
 // tests between the axis and the update.
 Body wrap_row(const RowReduction& row, Body equations);

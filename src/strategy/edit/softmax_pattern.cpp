@@ -171,9 +171,9 @@ Result<SoftmaxRows> find_softmax_rows(const EquationIndex& index, const StmtPath
   const bool apart = !is_prefix(rows.maximum.axis_path, rows.sum.axis_path) && !is_prefix(rows.sum.axis_path, rows.maximum.axis_path);
   const bool instances = apart && rows.to_maximum.join(*rows.sum.axis, *rows.maximum.axis) &&
                          rows.to_maximum.unify(rows.term.maximum->args, rows.maximum.update().subscripts) && rows.to_maximum.covers_from() &&
-                         rows.to_maximum.covers_to();
+                         rows.to_maximum.covers_to() && has_own_elements(rows.sum, common_loops(place->loops, max_place->loops));
   if (!instances) {
-    return refuse(program, update.pos, 4, fmt::format("{} and {} do not reduce the same instances: their loops do not correspond one to one with equal extents",
+    return refuse(program, update.pos, 4, fmt::format("{} and {} do not reduce the same instances: their loops do not correspond one to one",
                                                       rows.maximum.tensor(), rows.sum.tensor()));
   }
   if (!same_tests(rows.sum, rows.maximum, rows.to_maximum)) {

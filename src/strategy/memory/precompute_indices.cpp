@@ -199,8 +199,12 @@ Result<Step> precompute(const Program& program, const Found& found, bool in_body
   step.created = {tensor.name};
   std::vector<LoopRange> ranges;
   for (const Stmt* around : found.around) ranges.push_back({around->var, around->extent});
-  // Inlining simplifies, and converts what may be negative.
-  if (found.range.lo >= 0 && same_expr(simplify_index(found.part, ranges), found.part)) {
+  // Inlining simplifies, converts what may be negative, and takes tests around the definition along.
+  bool tested = false;
+  for (std::size_t d = 1; d < found.path.size(); ++d) {
+    tested |= stmt_at(program.body(), StmtPath(found.path.begin(), found.path.begin() + static_cast<std::ptrdiff_t>(d)))->is_test();
+  }
+  if (!(in_body && tested) && found.range.lo >= 0 && same_expr(simplify_index(found.part, ranges), found.part)) {
     step.inverse = Action{"compute_inline", Args{{"tensor", tensor.name}}};
   }
   return step;
