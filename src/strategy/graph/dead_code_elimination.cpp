@@ -2,14 +2,17 @@
 //
 //   L^{8}_{i=0}[D_{i}=..];  (D read nowhere)           =>  nothing
 //   L^{8}_{i=0}[D_{i}=..];  (only D_{0..4} is read)    =>  L^{5}_{i=0}[D_{i}=..];
+//   L_i L_j [D_{i,j}=..];   (read only where j<=i)     =>  L_i L_j T^{j<=i} [D_{i,j}=..];
 //
 // A tensor is needed if it is out or io, or if an equation of a needed tensor (or a test above one) reads it. Of a
-// needed temporary only the box that all its readers together touch is needed, dimension by dimension.
+// needed temporary only the box that all its readers together touch is needed, dimension by dimension, and of that only
+// the elements for which the conditions that all readers share hold (a causal mask halves the scores).
 //
 // Legal when
 // (1) the equation writes a temporary,
 // (2) no output needs any element it writes, or the elements needed lie in a smaller range of one of its
-//     subscripts, which is a loop variable plus a constant.
+//     subscripts, which is a loop variable plus a constant, or satisfy a condition on such subscripts that the equation
+//     does not: an instance without it exists (exact tests, isl behind).
 // Removed run-time checks (gathers) are recorded. What remains is unchanged: exact.
 #include <fmt/core.h>
 
@@ -18,6 +21,7 @@
 
 #include "analysis/access.h"
 #include "analysis/affine.h"
+#include "analysis/dependence.h"
 #include "ir/interval.h"
 #include "ir/walk.h"
 #include "strategy/edit/band.h"
@@ -49,6 +53,7 @@ struct Cut {
   bool whole = false;
   std::string var;               // the loop to shorten
   std::int64_t lo = 0, hi = 0;   // values of var that are needed
+  std::vector<ExprPtr> guard;    // or conditions that all needed elements satisfy
 };
 
 std::optional<Interval> range_of(const Access& access, const Expr& subscript) {
@@ -57,9 +62,95 @@ std::optional<Interval> range_of(const Access& access, const Expr& subscript) {
   return interval_of(subscript, ranges);
 }
 
+// A subscript `variable + offset`.
+struct PlainSubscript {
+  std::string var;
+  std::int64_t offset = 0;
+};
+std::optional<PlainSubscript> plain_subscript(const Expr& e) {
+  const std::optional<LinearForm> form = linear_form(e);
+  if (!form || form->terms.size() != 1 || form->terms[0].second != 1) return std::nullopt;
+  return PlainSubscript{form->terms[0].first, form->constant};
+}
+
+// The condition that holds, as conjuncts; a comparison that does not hold is turned round.
+std::vector<ExprPtr> conjuncts_of(const Condition& condition) {
+  if (condition.holds) return split_conjunction(condition.cond);
+  const Expr& e = *condition.cond;
+  switch (e.op) {
+    case Op::lt: return {make_expr(Op::ge, e.args)};
+    case Op::le: return {make_expr(Op::gt, e.args)};
+    case Op::gt: return {make_expr(Op::le, e.args)};
+    case Op::ge: return {make_expr(Op::lt, e.args)};
+    case Op::eq: return {make_expr(Op::ne, e.args)};
+    case Op::ne: return {make_expr(Op::eq, e.args)};
+    default: return {};
+  }
+}
+
+// A comparison of one variable as `v>=c`, `v<c`, `v==c` or `v!=c`: readers that count from other elements then agree.
+ExprPtr tidy(const ExprPtr& e) {
+  if (!is_comparison(e->op)) return e;
+  const std::optional<LinearForm> form = linear_form(*make_expr(Op::sub, {e->args[0], e->args[1]}));
+  if (!form || form->terms.size() != 1 || (form->terms[0].second != 1 && form->terms[0].second != -1)) return e;
+  const std::int64_t sign = form->terms[0].second, value = -sign * form->constant;
+  const bool below = e->op == Op::lt || e->op == Op::le, strict = e->op == Op::lt || e->op == Op::gt;
+  const ExprPtr var = make_var(form->terms[0].first);
+  if (e->op == Op::eq || e->op == Op::ne) return make_expr(e->op, {var, make_int(value)});
+  if (below == (sign > 0)) return make_expr(Op::lt, {var, make_int(strict ? value : value + 1)});
+  return make_expr(Op::ge, {var, make_int(strict ? value + 1 : value)});
+}
+
+// What holds wherever the reader reads, in the loop variables of the equation that writes the element.
+std::vector<ExprPtr> needed_where(const Access& reader, const Access& writer) {
+  Substitution map;
+  for (std::size_t d = 0; d < reader.subscripts.size() && d < writer.subscripts.size(); ++d) {
+    const std::optional<PlainSubscript> read = plain_subscript(*reader.subscripts[d]), write = plain_subscript(*writer.subscripts[d]);
+    if (!read || !write) continue;
+    const std::int64_t shift = write->offset - read->offset;
+    map.emplace_back(read->var, shift == 0 ? make_var(write->var) : linear_expr({{{write->var, 1}}, shift}));
+  }
+  std::vector<ExprPtr> out;
+  for (const Condition& condition : reader.conditions) {
+    for (const ExprPtr& part : conjuncts_of(condition)) {
+      bool known = is_index_condition(*part);
+      visit_expr(*part, [&](const Expr& e) {
+        known &= e.op != Op::loop_var || std::any_of(map.begin(), map.end(), [&](const auto& m) { return m.first == e.name; });
+        return known;
+      });
+      if (known) out.push_back(tidy(substitute_vars(part, map)));
+    }
+  }
+  return out;
+}
+
+// Conditions shared by all readers that some instance of the equation does not satisfy.
+std::optional<Cut> find_guard(const std::vector<Access>& all, const std::set<std::string>& needed, const Access& own) {
+  std::optional<std::vector<ExprPtr>> common;
+  for (const Access& access : all) {
+    const bool dead_reader = access.stmt->is_equation() && !needed.contains(access.stmt->tensor);
+    if (access.is_write || access.is_self || access.tensor != own.tensor || dead_reader) continue;
+    std::vector<ExprPtr> here = needed_where(access, own);
+    if (!common) {
+      common = std::move(here);
+    } else {
+      std::erase_if(*common, [&](const ExprPtr& c) { return std::none_of(here.begin(), here.end(), [&](const ExprPtr& h) { return same_expr(c, h); }); });
+    }
+    if (common->empty()) return std::nullopt;
+  }
+  if (!common) return std::nullopt;
+  Cut cut;
+  for (const ExprPtr& condition : *common) {
+    Access without = own;
+    without.conditions.push_back({condition, false});
+    if (may_run(without) == Answer::yes) cut.guard.push_back(condition);
+  }
+  return cut.guard.empty() ? std::nullopt : std::optional<Cut>(std::move(cut));
+}
+
 std::optional<Cut> find_dead(const std::vector<Access>& all, const std::set<std::string>& needed, const EquationRef& ref) {
   const std::string& name = ref.equation->tensor;
-  if (!needed.contains(name)) return Cut{true, "", 0, 0};
+  if (!needed.contains(name)) return Cut{true, "", 0, 0, {}};
   for (std::size_t d = 0; d < ref.equation->subscripts.size(); ++d) {
     const std::optional<LinearForm> form = linear_form(*ref.equation->subscripts[d]);
     if (!form || form->terms.size() != 1 || form->terms[0].second != 1) continue;
@@ -79,10 +170,11 @@ std::optional<Cut> find_dead(const std::vector<Access>& all, const std::set<std:
     if (loop == own->loops.end()) continue;
     const std::int64_t lo = std::max<std::int64_t>(read->lo - form->constant, 0);
     const std::int64_t hi = std::min<std::int64_t>(read->hi - form->constant, (*loop)->extent - 1);
-    if (lo > hi) return Cut{true, "", 0, 0};
-    if (lo > 0 || hi < (*loop)->extent - 1) return Cut{false, (*loop)->var, lo, hi};
+    if (lo > hi) return Cut{true, "", 0, 0, {}};
+    if (lo > 0 || hi < (*loop)->extent - 1) return Cut{false, (*loop)->var, lo, hi, {}};
   }
-  return std::nullopt;
+  const auto own = std::find_if(all.begin(), all.end(), [&](const Access& a) { return a.is_write && a.path == ref.path; });
+  return find_guard(all, needed, *own);
 }
 
 std::vector<Args> list_sites(const Program& program, const Target&) {
@@ -118,11 +210,24 @@ Program shorten(const Program& program, const StmtPath& equation, const Cut& cut
   return with_replaced(program, equation, Body{make_test(join_conjunction(tests), Body{shared_at(program.body(), equation)})});
 }
 
+// The equation under the guard, which goes above the loops it does not depend on.
+Program guard(const Program& program, const StmtPath& equation, const std::vector<ExprPtr>& conditions) {
+  StmtPath at = equation;
+  while (at.size() > 1) {
+    const Stmt& above = *stmt_at(program.body(), parent_of(at));
+    const bool free = above.is_loop() && above.body.size() == 1 && (above.kind == LoopKind::L || above.kind == LoopKind::U) &&
+                      std::none_of(conditions.begin(), conditions.end(), [&](const ExprPtr& c) { return uses_var(*c, above.var); });
+    if (!free) break;
+    at = parent_of(at);
+  }
+  return with_replaced(program, at, Body{make_test(join_conjunction(conditions), Body{shared_at(program.body(), at)})});
+}
+
 void record_gathers(const Stmt& equation, Step* step) {
   const auto look = [&](const Expr& root) {
     visit_expr(root, [&](const Expr& e) {
       const bool gather = e.op == Op::read && std::any_of(e.args.begin(), e.args.end(), [](const ExprPtr& s) { return !is_index_expr(*s); });
-      if (gather) step->recorded.push_back({fmt::format("the run-time check of a subscript of {} goes", e.name), true});
+      if (gather) step->recorded.push_back({fmt::format("the run-time check of a subscript of {} goes with the instances", e.name), true});
       return true;
     });
   };
@@ -149,7 +254,8 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) {
     if (count_mentions(step.after.body(), equation.tensor) == 0) step.after.remove_tensor(equation.tensor);
     record_gathers(equation, &step);
   } else {
-    step.after = shorten(program, path, *cut);
+    step.after = cut->guard.empty() ? shorten(program, path, *cut) : guard(program, path, cut->guard);
+    record_gathers(equation, &step);
   }
   step.same_instances = false;
   step.proved = conditions_up_to(2);
