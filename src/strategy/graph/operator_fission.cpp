@@ -12,13 +12,14 @@
 //     accumulator carried by one is refused), and it is mentioned nowhere else,
 // (3) every dependence keeps its order,
 // (4) an explicit start stays with the self-update it starts.
-// Values and their order do not change: exact.
+// Values and their order do not change: exact. Undone by operator_fusion where nothing was expanded.
 #include <fmt/core.h>
 
 #include <algorithm>
 
 #include "analysis/dependence.h"
 #include "analysis/flow.h"
+#include "ir/canon.h"
 #include "ir/self_update.h"
 #include "ir/walk.h"
 #include "strategy/edit/band.h"
@@ -157,7 +158,7 @@ std::vector<Args> list_sites(const Program& program, const Target&) {
   return out;
 }
 
-Result<Step> apply(const Program& program, const Target&, const Args& args) {
+Result<Step> apply(const Program& program, const Target& target, const Args& args) {
   CAIRN_TRY(Cut cut, find_cut(program, args));
   if (const Stmt* start = start_that_leaves(cut)) {
     return refuse(program, start->pos, 4, fmt::format("the start of {} would be cut from the self-update it starts; cut after the update, "
@@ -205,6 +206,16 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) {
   step.after = with_replaced(expanded, cut.loop, both);
   step.exactness = Exactness::exact;
   step.proved = conditions_up_to(4);
+  // Nothing was expanded or moved to g: fusing the parts over the distributed loops gives the nest back.
+  StmtPath next = cut.loop;
+  ++next.back();
+  const Stmt* second_loop = stmt_at(step.after.body(), next);
+  if (!sunk && second_loop && second_loop->is_loop() && stmt_at(step.after.body(), cut.loop)->is_loop()) {
+    const Action back{"operator_fusion", Args{{"first", loop_address(step.after.body(), cut.loop)}, {"second", loop_address(step.after.body(), next)},
+                                              {"depth", std::to_string(depth)}, {"order", "-"}}};
+    const Result<Step> whole = strategy_operator_fusion.apply(step.after, target, back.args);
+    if (whole && canonical_hash(whole->after) == canonical_hash(program)) step.inverse = back;
+  }
   return step;
 }
 
