@@ -187,6 +187,7 @@ constexpr Builder kBuilders[] = {
     {"online_softmax", generate_softmax},
     {"flashattention_wo_tiling", generate_softmax},
     {"expression_reorder", generate_twins},
+    {"partially_equivalent_then_correct", generate_windows},
     {"tensor_concat_to_fuse_operators", generate_twins},
     {"tensor_split_to_decouple_operators", generate_twins},
     {"loop_binding", generate_layout},

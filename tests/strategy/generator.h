@@ -17,6 +17,8 @@ std::string generate_program_for(std::string_view strategy, Rng* rng);
 std::string generate_sharing(Rng* rng);
 // Several nests of one form over different extents, with traps (generator_graph.cpp).
 std::string generate_twins(Rng* rng);
+// Convolutions, poolings and stencils over several inputs, with traps (generator_windows.cpp).
+std::string generate_windows(Rng* rng);
 
 // LEIR text with the rows of a softmax in many spellings, and traps for the strategies that make them run online.
 std::string generate_softmax(Rng* rng);

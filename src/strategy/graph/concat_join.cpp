@@ -49,6 +49,7 @@ Result<StmtPtr> ConcatMatcher::join_equation(const Stmts& stmts) {
 Result<ExprPtr> ConcatMatcher::join(const Exprs& e) {
   const ExprPtr& first = e[0];
   const bool axis = std::any_of(e.begin(), e.end(), [&](const ExprPtr& x) { return uses_axis(*x); });
+  if (axis && windows_ && first->op != Op::int_literal && !is_index_expr(*first) && is_index_condition(*first)) return join_bounds(e);
   if (is_index_expr(*first) || is_index_condition(*first)) {
     const bool same = axis ? counts_on(e) : std::all_of(e.begin(), e.end(), [&](const ExprPtr& x) { return same_expr(x, first); });
     if (same) return first;
@@ -111,7 +112,20 @@ Result<ExprPtr> ConcatMatcher::join_read(const Exprs& e) {
     }
     return make_read(first.name, std::move(subscripts), first.pos);
   }
-  if (on && (written ? written->kind == Kind::shared_elements : one_tensor)) return make_read(first.name, std::move(subscripts), first.pos);
+  if (windows_ && !written) {
+    Exprs subs;
+    for (const ExprPtr& x : e) subs.push_back(x->args[axis_dims[0]]);
+    window.dim = axis_dims[0];
+    window.starts.assign(e.size(), 0);
+    window.stride = axis_dims.size() == 1 ? stride_of(subs) : 0;
+    if (window.stride < 1) {
+      return refuse_at(first.pos, 4, fmt::format("{} and {} are not read through one window: a subscript with equal stride, dilation and padding", first.name, window.tensors[1]));
+    }
+    has_windows_ = has_windows_ || subs[0]->op != Op::loop_var;
+    CAIRN_TRY(const std::size_t whole, add_joined(std::move(window)));
+    return make_read(joined_[whole].name, std::move(subscripts), first.pos);
+  }
+  if (on && !windows_ && (written ? written->kind == Kind::shared_elements : one_tensor)) return make_read(first.name, std::move(subscripts), first.pos);
   const bool single = axis_dims.size() == 1 && plain && std::all_of(e.begin(), e.end(), [&](const ExprPtr& x) { return is_index_expr(*x->args[axis_dims[0]]); });
   if (!single) return refuse_at(first.pos, 4, fmt::format("{} has the axis elsewhere than in one subscript, alone or plus a constant", first.name));
   window.dim = axis_dims[0];

@@ -25,8 +25,9 @@ std::vector<T> all_equal(std::size_t count, T value) { return std::vector<T>(cou
 
 }  // namespace
 
-ConcatMatcher::ConcatMatcher(const Program& program, std::vector<std::uint32_t> nests, StmtPath axis)
-    : program_(program), nests_(std::move(nests)), axis_{std::move(axis)}, written_by_(nests_.size()), names_(nests_.size()), ranges_(nests_.size()) {}
+ConcatMatcher::ConcatMatcher(const Program& program, std::vector<std::uint32_t> nests, StmtPath axis, bool windows)
+    : program_(program), nests_(std::move(nests)), axis_{std::move(axis)}, windows_(windows), spans_(nests_.size(), 0), written_by_(nests_.size()),
+      names_(nests_.size()), ranges_(nests_.size()) {}
 
 Error ConcatMatcher::refuse_at(SourcePos pos, int condition, std::string message) const { return refuse(program_, pos, condition, std::move(message)); }
 
@@ -65,6 +66,7 @@ std::optional<ConcatMatcher::Plain> ConcatMatcher::plain_axis(const Exprs& e) co
 Result<void> ConcatMatcher::find_extents() {
   extents_.clear();
   offsets_.clear();
+  rows_.clear();
   std::int64_t offset = 0;
   for (const std::uint32_t nest : nests_) {
     for (const StmtPath& at : axis_) {
@@ -78,7 +80,8 @@ Result<void> ConcatMatcher::find_extents() {
       if (&at == &axis_.front()) {
         extents_.push_back(loop->extent);
         offsets_.push_back(offset);
-        offset += loop->extent;
+        rows_.push_back({0, loop->extent});
+        offset += std::max(loop->extent, spans_[offsets_.size() - 1]);
       } else if (loop->extent != extents_.back()) {
         return refuse_at(loop->pos, 1, fmt::format("loop {} belongs to the axis and has extent {}, not {}", loop->var, loop->extent, extents_.back()));
       }
@@ -90,7 +93,7 @@ Result<void> ConcatMatcher::find_extents() {
 // The joined tensor over these windows, made on first need.
 Result<std::size_t> ConcatMatcher::add_joined(JoinedTensor tensor) {
   for (std::size_t k = 0; k < joined_.size(); ++k) {
-    if (joined_[k].tensors == tensor.tensors && joined_[k].dim == tensor.dim && joined_[k].starts == tensor.starts) return k;
+    if (joined_[k].tensors == tensor.tensors && joined_[k].dim == tensor.dim && joined_[k].starts == tensor.starts && joined_[k].stride == tensor.stride) return k;
   }
   const Tensor* first = program_.find(tensor.tensors[0]);
   for (const std::string& name : tensor.tensors) {
@@ -136,13 +139,13 @@ Result<void> ConcatMatcher::collect_write(const Stmts& stmts) {
       const auto at = std::find(axis_.begin(), axis_.end(), path);
       if (at != axis_.end()) now.loops.insert(static_cast<std::size_t>(at - axis_.begin()));
     }
-  } else if (one_tensor && on) {
+  } else if (one_tensor && on && !windows_) {
     now.kind = Kind::shared_elements;
   } else {
     if (axis_dims.size() > 1 || !plain) {
       return refuse_at(first.pos, 3, fmt::format("{} is written at a subscript that is not the axis plus a constant, alone", first.tensor));
     }
-    CAIRN_TRY(now.joined, add_joined({now.tensors, axis_dims[0], plain->starts, "", true, first.pos}));
+    CAIRN_TRY(now.joined, add_joined({now.tensors, axis_dims[0], plain->starts, 0, "", true, first.pos}));
   }
   const auto [known, added] = written_.try_emplace(first.tensor, now);
   if (added) return {};
@@ -201,6 +204,7 @@ Result<void> ConcatMatcher::check_without_axis() {
         return refuse_at(written.pos, 3, fmt::format("{} is written without the axis as a subscript and is not a temporary of the nest alone; "
                                                      "along a reduction nests cannot be joined", tensor));
       }
+      if (windows_ && written.loops.empty()) return refuse_at(written.pos, 3, fmt::format("{} is computed outside the axis; rows cannot be computed again", tensor));
       for (const std::size_t loop : written.loops) {
         StmtPath path{nests_[k]};
         path.insert(path.end(), axis_[loop].begin(), axis_[loop].end());
@@ -281,6 +285,13 @@ Result<StmtPtr> ConcatMatcher::walk(const Stmts& stmts, StmtPath& path, bool col
 }
 
 Result<StmtPtr> ConcatMatcher::match() {
+  Result<StmtPtr> joined = match_once();
+  if (!joined || !windows_) return joined;
+  CAIRN_TRY(const bool moved, spread());
+  return moved ? match_once() : std::move(joined);
+}
+
+Result<StmtPtr> ConcatMatcher::match_once() {
   Stmts stmts;
   for (const std::uint32_t nest : nests_) stmts.push_back(program_.body()[nest].get());
   while (true) {
@@ -295,6 +306,7 @@ Result<StmtPtr> ConcatMatcher::match() {
     axis_.push_back(*more);
   }
   if (disagreement_) return *disagreement_;
+  if (windows_ && axis_.size() > 1) return refuse_at(stmts[0]->pos, 3, "the axis is more than one loop of the nest");
   CAIRN_CHECKED(check_without_axis());
   StmtPath path;
   return walk(stmts, path, false);

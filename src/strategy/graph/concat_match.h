@@ -1,4 +1,5 @@
-// Matches nests that are equal but for one axis: what tensor_concat_to_fuse_operators joins.
+// Matches nests that are equal but for one axis: what tensor_concat_to_fuse_operators and
+// partially_equivalent_then_correct join.
 #pragma once
 #include <map>
 #include <optional>
@@ -16,16 +17,26 @@ struct JoinedTensor {
   std::vector<std::string> tensors;
   std::size_t dim = 0;
   std::vector<std::int64_t> starts;
+  std::int64_t stride = 0;   // not 0: operands are joined whole, those of nest k from element stride * offset_k on
   std::string name;
   bool written = false;
   SourcePos pos = kNoPos;
 };
 
-// The match of several nests of the program's body along the loop at `axis` (path within the nest, 0 for the nest
-// itself first). Refusals carry the conditions of tensor_concat_to_fuse_operators.
+// The match of several nests of the program's body along the loop at `axis` (path within the nest, empty for the nest
+// itself). Refusals carry the conditions of tensor_concat_to_fuse_operators. With `windows`, operands may be read through
+// windows that move with the axis (stride * a + others), and bounds on these may differ: the joined nest then has the
+// first one's lower and the last one's upper bounds, and equal_rows() tells which iterations that leaves as they are.
 class ConcatMatcher {
  public:
-  ConcatMatcher(const Program& program, std::vector<std::uint32_t> nests, StmtPath axis);
+  ConcatMatcher(const Program& program, std::vector<std::uint32_t> nests, StmtPath axis, bool windows = false);
+  // Iterations [lo, hi) of the axis.
+  struct Rows {
+    std::int64_t lo = 0, hi = 0;
+  };
+  const std::vector<Rows>& equal_rows() const { return rows_; }
+  // Was an operand read through more than the axis itself?
+  bool has_windows() const { return has_windows_; }
   // The nest over the joined axis, in the names of the first one.
   Result<StmtPtr> match();
   const std::vector<JoinedTensor>& joined() const { return joined_; }
@@ -59,13 +70,20 @@ class ConcatMatcher {
   };
   std::optional<Plain> plain_axis(const Exprs& e) const;
 
+  Result<StmtPtr> match_once();
   Result<void> find_extents();
+  // Iterations by which nests must be apart, so that their whole operands are: true if that moves a nest.
+  Result<bool> spread();
   Result<Body> walk_bodies(const std::vector<const Body*>& bodies, StmtPath& path, bool collect);
   Result<StmtPtr> walk(const Stmts& stmts, StmtPath& path, bool collect);
   Result<void> collect_write(const Stmts& stmts);
   Result<StmtPtr> join_equation(const Stmts& stmts);
   Result<ExprPtr> join(const Exprs& e);
   Result<ExprPtr> join_read(const Exprs& e);
+  Result<ExprPtr> join_bounds(const Exprs& e);
+  Result<ExprPtr> join_bound(const Exprs& e);
+  // The one coefficient of the axis in equal affine subscripts; 0 if they are not that.
+  std::int64_t stride_of(const Exprs& e) const;
   Result<std::size_t> add_joined(JoinedTensor tensor);
   Result<void> check_without_axis();
   // A loop of the first nest, not yet of the axis, that runs along the axis dimension of a copied tensor.
@@ -75,7 +93,9 @@ class ConcatMatcher {
   const Program& program_;
   std::vector<std::uint32_t> nests_;
   std::vector<StmtPath> axis_;                                   // loops of the axis
-  std::vector<std::int64_t> extents_, offsets_;
+  bool windows_ = false, has_windows_ = false;
+  std::vector<std::int64_t> extents_, offsets_, spans_;
+  std::vector<Rows> rows_;
   std::vector<JoinedTensor> joined_;
   std::map<std::string, Written, std::less<>> written_;          // by the first nest's tensor
   std::vector<std::set<std::string, std::less<>>> written_by_;   // tensors each nest writes

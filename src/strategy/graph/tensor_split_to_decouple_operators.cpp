@@ -97,34 +97,15 @@ bool outer_loops_own_results(const Place& place) {
   return true;
 }
 
-// The part of the axis from `from`, `extent` iterations long.
-StmtPtr part_of(const Program& program, const Place& place, std::int64_t from, std::int64_t extent) {
-  const Stmt& axis = *place.axis;
-  Body body = axis.body;
-  if (from != 0) {
-    std::vector<LoopRange> ranges = ranges_above(program.body(), place.path);
-    ranges.push_back({axis.var, extent});
-    body = substitute_and_simplify(axis.body, {{axis.var, add_index(make_var(axis.var), make_int(from))}}, ranges, {});
-  }
-  return with_body(*loop_like(axis, axis.kind, extent, axis.var), std::move(body));
-}
-
 // Condition (2); the class of the step without copies.
 Result<Exactness> check_order(const Program& program, const Place& place, std::int64_t at) {
   if (place.outer.empty() || outer_loops_own_results(place)) return Exactness::exact;
-  const Body both{part_of(program, place, 0, at), part_of(program, place, at, place.axis->extent - at)};
+  const Body both{loop_part(program, place.path, 0, at), loop_part(program, place.path, at, place.axis->extent - at)};
   const StmtPath nest{place.path[0]};
   const Program question = with_replaced(program, nest, build_sunk(place.outer, {}, both));
   const Legality legality = check_fission(question, nest, place.outer.size(), 1);
   if (!legality.ok) return refuse_because(legality.reason, 2);
   return legality.reorders_reduction ? class_of_reorder(program, place.axis->body) : Exactness::exact;
-}
-
-// The whole nest with the axis replaced by one of its parts.
-StmtPtr nest_with(const Program& program, const Place& place, const StmtPtr& part) {
-  StmtPath inside = place.path;
-  inside[0] = 0;
-  return replace_at({program.body()[place.path[0]]}, inside, {part})[0];
 }
 
 Result<Step> cut(const Program& program, const Target& target, const StmtPath& loop, std::int64_t at, bool inputs, bool results) {
@@ -135,9 +116,8 @@ Result<Step> cut(const Program& program, const Target& target, const StmtPath& l
   }
   Step step;
   CAIRN_TRY(step.exactness, check_order(program, place, at));
-  const StmtPtr second = part_of(program, place, at, extent - at);
-  if (second->body.empty()) return refuse(program, place.axis->pos, 1, fmt::format("nothing of the nest runs from iteration {} of {} on", at, place.axis->var));
-  std::vector<StmtPtr> parts{nest_with(program, place, part_of(program, place, 0, at)), nest_with(program, place, second)};
+  std::vector<StmtPtr> parts{nest_part(program, place.path, 0, at), nest_part(program, place.path, at, extent - at)};
+  if (!parts[1]) return refuse(program, place.axis->pos, 1, fmt::format("nothing of the nest runs from iteration {} of {} on", at, place.axis->var));
   SplitCopies copies(program, place.path[0], place.axis->var, {at, extent - at}, std::move(parts));
   if (inputs) CAIRN_CHECKED(copies.copy_inputs());
   if (results) CAIRN_CHECKED(copies.copy_results());
