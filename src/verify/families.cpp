@@ -109,7 +109,11 @@ class FloatSource {
         return i % width_ == static_cast<std::int64_t>(row.below(static_cast<std::uint64_t>(width_))) ? 1 : 0;
       }
       case Family::constant_rows: return rng_.split(static_cast<std::uint64_t>(i - i % width_)).normal();
-      case Family::outliers: return rng.normal() * (rng.below(100) == 0 || i == planted_[0] ? 3000 : 1);
+      case Family::outliers: {
+        const int side = edge_of(i);   // a row with an extreme at one end has no other
+        if (at_edge(i)) return (rng.below(4) == 0 ? -3000 : 3000) * (1 + std::fabs(rng.normal()));
+        return rng.normal() * (i == planted_[0] || (side == 0 && rng.below(100) == 0) ? 3000 : 1);
+      }
       case Family::small_integers: return static_cast<double>(rng.below(9)) - 4;
       case Family::zeros: return 0;
       case Family::denormals: return std::ldexp(signed_uniform(rng), float_format(dtype_).min_exponent - 1);
@@ -119,13 +123,24 @@ class FloatSource {
         for (std::size_t k = 3; k-- > 0;) {
           if (i == planted_[k]) return kSpecial[k];
         }
-        return rng.below(64) == 0 ? kSpecial[rng.below(3)] : rng.normal();
+        return rng.below(64) == 0 || at_edge(i) ? kSpecial[rng.below(3)] : rng.normal();
       }
     }
     return 0;
   }
 
  private:
+  // Every fourth row or so has something special at its first element, another at its last: what a lost head or tail
+  // misses. 0: neither, 1: first, 2: last.
+  int edge_of(std::int64_t i) const {
+    const std::uint64_t side = rng_.split("edge").split(static_cast<std::uint64_t>(i / width_)).below(4);
+    return side == 0 ? 1 : side == 1 ? 2 : 0;
+  }
+  bool at_edge(std::int64_t i) const {
+    const int side = edge_of(i);
+    return (side == 1 && i % width_ == 0) || (side == 2 && i % width_ == width_ - 1);
+  }
+
   Dtype dtype_;
   Family family_;
   bool hot_;
@@ -174,7 +189,8 @@ Value make_input(const Program& program, const Tensor& tensor, const Shape& shap
     const auto i = static_cast<std::size_t>(offset);
     Rng one = rng.split(static_cast<std::uint64_t>(offset));
     if (index.used()) {
-      const std::uint64_t x = family == Family::zeros ? 0 : one.below(bound);
+      const std::uint64_t edge = one.split("edge").below(4);   // the first and the last index more often than others
+      const std::uint64_t x = family == Family::zeros || edge == 0 ? 0 : edge == 1 ? bound - 1 : one.below(bound);
       if (v.floats.empty()) v.ints[i] = static_cast<std::int64_t>(x);
       else v.floats[i] = static_cast<double>(x);
     } else if (is_float(tensor.dtype)) {
