@@ -1,13 +1,9 @@
 // The identity table and its matching: what fits where, what does not, and that rewriting keeps real values.
-#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 
 #include "analysis/algebra/match.h"
-#include "base/rng.h"
 #include "ir/text.h"
 
 namespace cairn::algebra {
@@ -89,6 +85,7 @@ TEST(AlgebraMatch, RowsFitWhereTheyShould) {
 
 TEST(AlgebraMatch, SplitsTakeTheirInventedName) {
   EXPECT_EQ(results_of("exp_bridge", true, "exp(A-C)", {{"z", read_expr("D")}}), (std::vector<std::string>{"exp(A-D)*exp(D-C)"}));
+  EXPECT_EQ(results_of("unscale", true, "A", {{"z", read_expr("D")}}), (std::vector<std::string>{"A/D*D"}));
   const std::vector<std::string> got = results_of("unshift", true, "A_{i}*C", {{"z", read_expr("D")}});
   EXPECT_EQ(got, (std::vector<std::string>{"A_{i}*C+D-D", "(A_{i}+D-D)*C", "A_{i}*(C+D-D)"}));
 }
@@ -106,79 +103,6 @@ TEST(AlgebraMatch, EqualUpToOrderAndGrouping) {
   EXPECT_FALSE(same("-A", "A"));
   EXPECT_FALSE(same("f16(A)", "f32(A)"));
   EXPECT_FALSE(same("A*2", "A*3"));
-}
-
-// Evaluates an expression of pattern variables; NaN for what the rows do not use.
-double evaluate(const Expr& e, const std::map<std::string, double>& values) {
-  const auto arg = [&](std::size_t k) { return evaluate(*e.args[k], values); };
-  switch (e.op) {
-    case Op::int_literal: return static_cast<double>(e.int_value);
-    case Op::float_literal: return e.float_value;
-    case Op::loop_var: return values.at(e.name);
-    case Op::neg: return -arg(0);
-    case Op::add: return arg(0) + arg(1);
-    case Op::sub: return arg(0) - arg(1);
-    case Op::mul: return arg(0) * arg(1);
-    case Op::div: return arg(0) / arg(1);
-    case Op::pow: return std::pow(arg(0), arg(1));
-    case Op::exp: return std::exp(arg(0));
-    case Op::log: return std::log(arg(0));
-    case Op::sqrt: return std::sqrt(arg(0));
-    case Op::rsqrt: return 1 / std::sqrt(arg(0));
-    case Op::abs: return std::fabs(arg(0));
-    case Op::floor: return std::floor(arg(0));
-    case Op::lt: return arg(0) < arg(1);
-    case Op::le: return arg(0) <= arg(1);
-    case Op::gt: return arg(0) > arg(1);
-    case Op::ge: return arg(0) >= arg(1);
-    case Op::eq: return arg(0) == arg(1);
-    case Op::ne: return arg(0) != arg(1);
-    case Op::logical_and: return arg(0) != 0 && arg(1) != 0;
-    case Op::logical_or: return arg(0) != 0 || arg(1) != 0;
-    default: return std::nan("");
-  }
-}
-
-bool holds_all(const std::vector<ExprPtr>& conditions, const std::map<std::string, double>& values) {
-  for (const ExprPtr& c : conditions) {
-    if (!(evaluate(*c, values) != 0)) return false;
-  }
-  return true;
-}
-
-// Every row, on values of several magnitudes and both signs: where its conditions hold both sides agree, and for rows
-// with conditions some values that break them tell the sides apart or are no numbers.
-TEST(AlgebraTable, EveryRowHoldsUnderItsConditions) {
-  for (const Identity& row : identities()) {
-    std::vector<std::string> names = variables_of(*row.lhs);
-    for (const std::string& name : variables_of(*row.rhs)) {
-      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-    }
-    Rng rng = Rng(11).split(row.name);
-    int held = 0;
-    for (int trial = 0; trial < 4000; ++trial) {
-      std::map<std::string, double> values{{"big", 700}};
-      const double scale = std::pow(10.0, static_cast<double>(rng.below(3)) - 1);
-      for (const std::string& name : names) {
-        const double literal = static_cast<double>(rng.below(9)) - 3;
-        values[name] = is_literal_variable(name) ? literal / (rng.below(4) == 0 ? 2 : 1) : rng.normal() * scale;
-      }
-      const Rule both{&row, true};
-      if (!holds_all(both.conditions(), values)) continue;
-      ++held;
-      const double a = evaluate(*row.lhs, values), b = evaluate(*row.rhs, values);
-      const double size = std::max({std::fabs(a), std::fabs(b), 1e-12});
-      if (!std::isfinite(a) && !std::isfinite(b)) continue;
-      EXPECT_NEAR(a / size, b / size, 1e-6) << row.name << fmt::format(" a={} b={}", values["a"], values["b"]);
-    }
-    EXPECT_GT(held, 100) << row.name << ": its conditions hardly ever hold";
-  }
-}
-
-TEST(AlgebraTable, MalformedRowsAreRefused) {
-  for (const char* text : {"a: x => x", "[p | q]\nno arrow", "[p | q]\nr: x => (", "[p q]", "[p | q]\nr: x => x\nr: x => x"}) {
-    EXPECT_FALSE(parse_identities(text).ok()) << text;
-  }
 }
 
 TEST(AlgebraMatch, ExplainsARewrite) {

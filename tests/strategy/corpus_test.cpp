@@ -62,7 +62,7 @@ TEST_P(Corpus, AppliesOrRefuses) {
       ASSERT_EQ(canonical_hash(*again), canonical_hash(step->after)) << place << print_program(step->after);
       if (small && interpret(*program, random_inputs(*program, 3))) {
         ++compared;
-        ASSERT_EQ(compare_runs(*program, step->after, step->exactness, 3), "") << place << print_program(step->after);
+        ASSERT_EQ(compare_runs(*program, step->after, step->exactness, 3, step->recorded), "") << place << print_program(step->after);
       }
       if (step->inverse) {
         const Result<Step> back = apply_action(step->after, target, *step->inverse);

@@ -196,6 +196,17 @@ constexpr Builder kBuilders[] = {
     {"compute_at", generate_layout},
     {"loop_peel", generate_layout},
     {"scalar_replace", generate_layout},
+    {"cancellation", generate_algebra},
+    {"expand_cancellation", generate_algebra},
+    {"apart", generate_algebra},
+    {"together", generate_algebra},
+    {"powsimp", generate_algebra},
+    {"expand_powsimp", generate_algebra},
+    {"expand_log", generate_algebra},
+    {"logsimp", generate_algebra},
+    {"exponential_split", generate_algebra},
+    {"multiplicative_split", generate_algebra},
+    {"additive_split", generate_algebra},
 };
 }  // namespace
 

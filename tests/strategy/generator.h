@@ -24,5 +24,7 @@ std::string generate_windows(Rng* rng);
 std::string generate_softmax(Rng* rng);
 // Temporaries that layout, placement and storage strategies can move (generator_layout.cpp).
 std::string generate_layout(Rng* rng);
+// Quotients, powers, exponentials and logarithms (generator_math.cpp).
+std::string generate_algebra(Rng* rng);
 
 }  // namespace cairn::test

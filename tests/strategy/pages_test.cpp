@@ -56,7 +56,7 @@ std::string check_apply(const Case& one, const std::string& place) {
   const Digest hash = canonical_hash(step->after);
   EXPECT_EQ(canonical_hash(again), hash) << place << ": the printed result reads as another program:\n" << text;
   EXPECT_EQ(print_program(again), text) << place;
-  EXPECT_EQ(compare_runs(before, step->after, step->exactness, 1), "") << place << "\n" << text;
+  EXPECT_EQ(compare_runs(before, step->after, step->exactness, 1, step->recorded), "") << place << "\n" << text;
   const Strategy& strategy = *find_strategy(action->strategy);
   EXPECT_LE(step->exactness, strategy.weakest) << place;
 

@@ -92,7 +92,7 @@ TEST_P(Property, StepsKeepMeaning) {
       const Result<Program> again = parse_program(print_program(step->after));
       ASSERT_TRUE(again.ok()) << place << print_program(step->after);
       ASSERT_EQ(canonical_hash(*again), canonical_hash(step->after)) << place << print_program(step->after);
-      ASSERT_EQ(compare_runs(*program, step->after, step->exactness, round), "") << place << print_program(step->after);
+      ASSERT_EQ(compare_runs(*program, step->after, step->exactness, round, step->recorded), "") << place << print_program(step->after);
       if (!step->inverse) continue;
       ++inverses;
       const Result<Step> back = apply_action(step->after, target, *step->inverse);

@@ -183,7 +183,7 @@ Bounds Prover::bounds_of_sum(const ExprPtr& e, const Place& place) {
       for (std::size_t q = 0; q < leaves.size() && !used[p]; ++q) {
         if (used[q] || leaves[p].inverse || !leaves[q].inverse || !fits(leaves[p].expr, leaves[q].expr)) continue;
         used[p] = used[q] = true;
-        total = add(total, gives);
+        total = add(total, meet(gives, add(bounds_of(leaves[p].expr, place), negate(bounds_of(leaves[q].expr, place)))));
       }
     }
   };

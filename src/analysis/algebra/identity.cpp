@@ -76,6 +76,15 @@ class TableReader {
     return {};
   }
 
+  // Reads the clause that `word` begins and takes it off the end of the row.
+  Result<void> cut_conditions(std::string_view word, std::string_view* rest, std::vector<ExprPtr>* out) {
+    const std::size_t at = rest->find(word);
+    if (at == std::string_view::npos) return {};
+    CAIRN_CHECKED(read_conditions(rest->substr(at + word.size()), out));
+    *rest = rest->substr(0, at);
+    return {};
+  }
+
   Result<void> read_row(std::string_view line) {
     Identity row;
     const std::size_t colon = line.find(": ");
@@ -86,14 +95,9 @@ class TableReader {
       row.exact = true;
       rest = rest.substr(0, rest.size() - 6);
     }
-    if (const std::size_t at = rest.find(" back if "); at != std::string_view::npos) {
-      CAIRN_CHECKED(read_conditions(rest.substr(at + 9), &row.back_conditions));
-      rest = rest.substr(0, at);
-    }
-    if (const std::size_t at = rest.find(" if "); at != std::string_view::npos) {
-      CAIRN_CHECKED(read_conditions(rest.substr(at + 4), &row.conditions));
-      rest = rest.substr(0, at);
-    }
+    CAIRN_CHECKED(cut_conditions(" back if ", &rest, &row.back_conditions));
+    CAIRN_CHECKED(cut_conditions(" forward if ", &rest, &row.forward_conditions));
+    CAIRN_CHECKED(cut_conditions(" if ", &rest, &row.conditions));
     std::size_t arrow = std::string_view::npos;
     for (const std::string_view form : {" => ", " -> ", " <- "}) {
       const std::size_t at = rest.find(form);
@@ -108,6 +112,8 @@ class TableReader {
     CAIRN_TRY(row.rhs, parse_expr(trim(rest.substr(arrow + 4))));
     row.pair[0] = forward_;
     row.pair[1] = back_;
+    row.lhs_ops = ops_of(*row.lhs);
+    row.rhs_ops = ops_of(*row.rhs);
     row.integral = is_integral(*row.lhs) && is_integral(*row.rhs);
     for (const Identity& other : rows_) {
       if (other.name == row.name) return fail(fmt::format("the name {} is taken", row.name));
@@ -155,7 +161,8 @@ const std::vector<Rule>& find_rules(const std::map<std::string, std::vector<Rule
 
 std::vector<ExprPtr> Rule::conditions() const {
   std::vector<ExprPtr> out = identity->conditions;
-  if (back) out.insert(out.end(), identity->back_conditions.begin(), identity->back_conditions.end());
+  const std::vector<ExprPtr>& more = back ? identity->back_conditions : identity->forward_conditions;
+  out.insert(out.end(), more.begin(), more.end());
   return out;
 }
 
@@ -187,6 +194,17 @@ std::vector<std::string> invented_by(const Rule& rule) {
   std::vector<std::string> out = variables_of(*rule.to());
   std::erase_if(out, [&bound](const std::string& v) { return std::find(bound.begin(), bound.end(), v) != bound.end(); });
   return out;
+}
+
+std::uint64_t ops_of(const Expr& e) {
+  std::uint64_t ops = 0;
+  switch (e.op) {
+    case Op::int_literal: case Op::float_literal: case Op::loop_var: case Op::read: return 0;
+    case Op::add: case Op::sub: case Op::neg: case Op::mul: break;
+    default: ops = std::uint64_t{1} << static_cast<unsigned>(e.op);
+  }
+  for (const ExprPtr& arg : e.args) ops |= ops_of(*arg);
+  return ops;
 }
 
 bool is_literal_variable(std::string_view name) { return name == "n" || name == "m" || name == "k"; }

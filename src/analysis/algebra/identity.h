@@ -17,9 +17,10 @@ struct Identity {
   std::string pair[2];                  // the two strategies of the section
   ExprPtr lhs, rhs;
   std::vector<ExprPtr> conditions;      // of both ways
-  std::vector<ExprPtr> back_conditions; // more for the way back
+  std::vector<ExprPtr> forward_conditions, back_conditions; // more for one way
   bool exact = false;                   // bit-identical where both sides are whole expressions
   bool integral = false;                // only + - * and literals: holds of wrapping integers too
+  std::uint64_t lhs_ops = 0, rhs_ops = 0;  // what an expression must hold for the side to fit (ops_of)
 };
 
 // A row read in one direction.
@@ -29,6 +30,8 @@ struct Rule {
   const ExprPtr& from() const { return back ? identity->rhs : identity->lhs; }
   const ExprPtr& to() const { return back ? identity->lhs : identity->rhs; }
   const std::string& name() const { return identity->name; }
+  // False if an expression with these operators cannot fit.
+  bool may_fit(std::uint64_t ops) const { return ((back ? identity->rhs_ops : identity->lhs_ops) & ~ops) == 0; }
   std::vector<ExprPtr> conditions() const;
 };
 
@@ -46,6 +49,8 @@ const std::vector<Rule>& rules_against(std::string_view strategy);
 std::vector<std::string> variables_of(const Expr& pattern);
 // Variables of the right side that the left one does not bind.
 std::vector<std::string> invented_by(const Rule& rule);
+// The operators of an expression outside subscripts, as bits; of + - * and literals none.
+std::uint64_t ops_of(const Expr& e);
 // n m k.
 bool is_literal_variable(std::string_view name);
 

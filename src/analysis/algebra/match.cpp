@@ -101,6 +101,9 @@ class Matcher {
       const std::vector<Leaf> ps = pattern_leaves(pattern, kind);
       const std::vector<Leaf> ss = leaves_of(subject, kind);
       std::vector<bool> used(ss.size(), false);
+      // The 1 of 1/x is no factor of its own where the pattern only divides.
+      const bool divides = std::all_of(ps.begin(), ps.end(), [](const Leaf& leaf) { return leaf.inverse; });
+      for (std::size_t k = 0; divides && k < ss.size(); ++k) used[k] = is_neutral(kind, *ss[k].expr);
       return match_full(kind, ps, 0, ss, &used, next);
     }
     if (p.op != subject->op || p.args.size() != subject->args.size()) return false;

@@ -35,6 +35,19 @@ Truth negate(Truth t) { return t == Truth::yes ? Truth::no : t == Truth::no ? Tr
 bool is_infinity(const Expr& e) { return e.op == Op::float_literal && e.float_value == __builtin_inf(); }
 bool is_zero(const Expr& e) { return (e.op == Op::int_literal && e.int_value == 0) || (e.op == Op::float_literal && e.float_value == 0); }
 
+// The type that the operands of a conversion or a comparison are computed in.
+ComputeType operand_type(const Program& program, const Expr& e) {
+  bool wide = e.op == Op::cast && e.dtype == Dtype::f64;
+  for (const ExprPtr& arg : e.args) {
+    visit_expr(*arg, [&](const Expr& node) {
+      const Tensor* tensor = node.op == Op::read ? program.find(node.name) : nullptr;
+      wide = wide || (tensor && tensor->dtype == Dtype::f64) || (node.op == Op::cast && node.dtype == Dtype::f64);
+      return node.op != Op::read && node.op != Op::cast;
+    });
+  }
+  return wide ? ComputeType::f64 : ComputeType::f32;
+}
+
 }  // namespace
 
 std::int64_t safe_exponent(ComputeType type) { return type == ComputeType::f64 ? 700 : 80; }
@@ -56,6 +69,7 @@ Place place_of(const Program& program, const StmtPath& equation, const ExprPath&
   for (const std::uint32_t k : node) {
     if (k >= at->args.size()) break;
     if (at->op == Op::select && k == 1) add_known(at->args[0], &place.known);
+    if (at->op == Op::select && k > 0) place.under.push_back(k == 1 ? at->args[0] : make_expr(Op::logical_not, {at->args[0]}));
     if (at->op == Op::select && k == 2 && is_comparison(at->args[0]->op)) {
       // Negating an order of floats would claim more where a side is NaN; only equality and integers turn round safely.
       const Op op = at->args[0]->op;
@@ -67,6 +81,7 @@ Place place_of(const Program& program, const StmtPath& equation, const ExprPath&
       });
       if (!floats) place.known.push_back(make_expr(negated(op), at->args[0]->args));
     }
+    if (at->op == Op::cast || is_comparison(at->op)) place.type = operand_type(program, *at);
     at = at->args[k];
   }
   return place;
@@ -130,7 +145,10 @@ std::vector<ExprPtr> conditions_of(const Rule& rule, const Match& match, const P
 }
 
 std::string describe_condition(const Program& program, const ExprPtr& condition, const Place& place) {
-  return fmt::format("{} at {}", print_expr(*condition), equation_address(program.body(), place.path));
+  std::string text = fmt::format("{} at {}", print_expr(*condition), equation_address(program.body(), place.path));
+  ExprPtr all;
+  for (const ExprPtr& c : place.under) all = all ? make_expr(Op::logical_and, {all, c}) : c;
+  return all ? fmt::format("{} if {}", text, print_expr(*all)) : text;
 }
 
 }  // namespace cairn::algebra

@@ -29,6 +29,7 @@ struct Place {
   const Stmt* equation = nullptr;
   std::vector<LoopRange> loops;
   std::vector<ExprPtr> known;      // tests and conditions above that hold
+  std::vector<ExprPtr> under;      // the if_then_else conditions among them, negated for an else branch
   ComputeType type = ComputeType::f32;
 };
 // The place of a node of an equation's right side: T tests and if_then_else above it count.
@@ -63,7 +64,8 @@ class Prover {
 std::int64_t safe_exponent(ComputeType type);
 // A row's conditions with the match's values, `big` included.
 std::vector<ExprPtr> conditions_of(const Rule& rule, const Match& match, const Place& place);
-// "A_{i,j}>0 at s3": a side condition, naming the elements and the equation; parses back up to " at ".
+// "A_{i,j}>0 at s3" or "A_{i-1,j}>0 at s3 if i>0": a side condition, naming the elements, the equation and the conditions
+// of its right side that the place stands under; the expressions parse back.
 std::string describe_condition(const Program& program, const ExprPtr& condition, const Place& place);
 
 }  // namespace cairn::algebra

@@ -27,6 +27,20 @@ ExprPtr fold_literals(ChainKind kind, const std::vector<Leaf>& leaves) {
   return integers && whole ? make_int(static_cast<std::int64_t>(value)) : make_float(value);
 }
 
+// A product that multiplies after it divided, a/z*z, is meant in that order: it would overflow otherwise.
+bool is_ordered(const std::vector<Leaf>& leaves) {
+  for (std::size_t k = 0; k + 1 < leaves.size(); ++k) {
+    if (leaves[k].inverse && !leaves[k + 1].inverse) return true;
+  }
+  return false;
+}
+
+ExprPtr build_in_order(const std::vector<Leaf>& leaves) {
+  ExprPtr acc = leaves[0].expr;
+  for (std::size_t k = 1; k < leaves.size(); ++k) acc = make_expr(leaves[k].inverse ? Op::div : Op::mul, {acc, leaves[k].expr});
+  return acc;
+}
+
 }  // namespace
 
 ExprPtr instantiate(const ExprPtr& pattern, const Bindings& bindings) {
@@ -40,7 +54,7 @@ ExprPtr instantiate(const ExprPtr& pattern, const Bindings& bindings) {
     std::vector<Leaf> leaves = leaves_of(pattern, kind);
     for (Leaf& leaf : leaves) leaf.expr = instantiate(leaf.expr, bindings);
     if (const ExprPtr folded = fold_literals(kind, leaves)) return folded;
-    return build_chain(kind, leaves);
+    return kind == ChainKind::product && is_ordered(leaves) ? build_in_order(leaves) : build_chain(kind, leaves);
   }
   if (p.args.empty()) return pattern;
   std::vector<ExprPtr> args;
@@ -86,6 +100,7 @@ ExprPath extent_of(const Match& match) {
 
 std::optional<Explanation> explain_rewrite(const ExprPtr& before, const ExprPtr& after, const Program* program) {
   const Digest wanted = value_hash(*after);
+  const std::uint64_t ops = ops_of(*before);
   std::vector<ExprPtr> values;   // what an invented variable may be: the values of `after`
   const auto collect = [&values](const auto& self, const ExprPtr& e) -> void {
     if (!is_literal(*e) && e->op != Op::loop_var) values.push_back(e);
@@ -97,6 +112,7 @@ std::optional<Explanation> explain_rewrite(const ExprPtr& before, const ExprPtr&
     for (const bool back : {false, true}) {
       if ((back ? row.back : row.forward).empty()) continue;
       const Rule rule{&row, back};
+      if (!rule.may_fit(ops)) continue;
       const std::vector<std::string> invented = invented_by(rule);
       if (invented.size() > 1) continue;
       for (std::size_t k = 0; k < (invented.empty() ? 1 : values.size()); ++k) {

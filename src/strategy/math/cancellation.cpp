@@ -1,0 +1,31 @@
+// cancellation: common factors of numerator and denominator go, and x-x.
+//
+//   D=A*C/(E*C)  =>  D=A/E        D=A+C-A  =>  D=C
+//
+// Rows of the table analysis/algebra/identities.txt; `at` counts a row's matches in the right side.
+// Legal when
+// (1) the match does not reach across the accumulator of a self-update, and no equation becomes or stops being one,
+// (2) no side condition is known to fail: the factor is not 0, the term finite,
+// (3) what conversions and comparisons around the place compute in stays.
+// Over the reals the two are equal: algebraic.
+#include "strategy/math/identity_step.h"
+#include "strategy/registry.h"
+
+namespace cairn {
+namespace {
+
+const IdentityUse& use() { return *find_identity_use("cancellation"); }
+
+std::vector<Args> list_sites(const Program& program, const Target&) { return list_identity_sites(use(), program); }
+
+Result<Step> apply(const Program& program, const Target&, const Args& args) { return apply_identity(use(), program, args); }
+
+}  // namespace
+
+const Strategy strategy_cancellation{
+    "cancellation", Level::math, Direction::algebra, Exactness::algebraic,
+    "common factors of numerator and denominator go, and x-x",
+    identity_params(use()),
+    list_sites, apply};
+
+}  // namespace cairn

@@ -1,0 +1,30 @@
+// expand_log: the log of a product, quotient or power becomes a sum.
+//
+//   D=log(A*C)  =>  D=log(A)+log(C)        D=log(exp(A))  =>  D=A
+//
+// Rows of the table analysis/algebra/identities.txt; `at` counts a row's matches in the right side.
+// Legal when
+// (1) the match does not reach across the accumulator of a self-update, and no equation becomes or stops being one,
+// (2) no side condition is known to fail: every factor is positive, not only the product.
+// Over the reals the two are equal: algebraic.
+#include "strategy/math/identity_step.h"
+#include "strategy/registry.h"
+
+namespace cairn {
+namespace {
+
+const IdentityUse& use() { return *find_identity_use("expand_log"); }
+
+std::vector<Args> list_sites(const Program& program, const Target&) { return list_identity_sites(use(), program); }
+
+Result<Step> apply(const Program& program, const Target&, const Args& args) { return apply_identity(use(), program, args); }
+
+}  // namespace
+
+const Strategy strategy_expand_log{
+    "expand_log", Level::math, Direction::algebra, Exactness::algebraic,
+    "the log of a product, quotient or power becomes a sum",
+    identity_params(use()),
+    list_sites, apply};
+
+}  // namespace cairn

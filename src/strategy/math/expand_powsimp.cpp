@@ -1,0 +1,30 @@
+// expand_powsimp: powers and exponentials of sums fall into products.
+//
+//   D=exp(A-C)  =>  D=exp(A)/exp(C)        D=A**2  =>  D=A*A (exact)
+//
+// Rows of the table analysis/algebra/identities.txt; `at` counts a row's matches in the right side.
+// Legal when
+// (1) the match does not reach across the accumulator of a self-update, and no equation becomes or stops being one,
+// (2) no side condition is known to fail: integer exponents or a positive base, exponents at most 80 (700 in f64).
+// Over the reals the two are equal: algebraic.
+#include "strategy/math/identity_step.h"
+#include "strategy/registry.h"
+
+namespace cairn {
+namespace {
+
+const IdentityUse& use() { return *find_identity_use("expand_powsimp"); }
+
+std::vector<Args> list_sites(const Program& program, const Target&) { return list_identity_sites(use(), program); }
+
+Result<Step> apply(const Program& program, const Target&, const Args& args) { return apply_identity(use(), program, args); }
+
+}  // namespace
+
+const Strategy strategy_expand_powsimp{
+    "expand_powsimp", Level::math, Direction::algebra, Exactness::algebraic,
+    "powers and exponentials of sums fall into products",
+    identity_params(use()),
+    list_sites, apply};
+
+}  // namespace cairn

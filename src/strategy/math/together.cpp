@@ -1,0 +1,30 @@
+// together: a sum of fractions becomes one fraction.
+//
+//   D=A/C+E/F  =>  D=(A*F+E*C)/(C*F)
+//
+// Rows of the table analysis/algebra/identities.txt; `at` counts a row's matches in the right side.
+// Legal when
+// (1) the match does not reach across the accumulator of a self-update, and no equation becomes or stops being one,
+// (2) no side condition is known to fail: denominators are not 0.
+// Over the reals the two are equal: algebraic.
+#include "strategy/math/identity_step.h"
+#include "strategy/registry.h"
+
+namespace cairn {
+namespace {
+
+const IdentityUse& use() { return *find_identity_use("together"); }
+
+std::vector<Args> list_sites(const Program& program, const Target&) { return list_identity_sites(use(), program); }
+
+Result<Step> apply(const Program& program, const Target&, const Args& args) { return apply_identity(use(), program, args); }
+
+}  // namespace
+
+const Strategy strategy_together{
+    "together", Level::math, Direction::algebra, Exactness::algebraic,
+    "a sum of fractions becomes one fraction",
+    identity_params(use()),
+    list_sites, apply};
+
+}  // namespace cairn
