@@ -294,11 +294,12 @@ std::vector<ExprPtr> elements_at(const Program& program, const StmtPath& equatio
     const algebra::Place there = same ? place : algebra::place_of(program, ref.path);
     for (const auto& [read, guarded] : reads) {
       const Tensor* tensor = program.find(read->name);
-      if (guarded || read->name == here.tensor || !tensor || !target || !is_float(tensor->dtype)) continue;
+      if (read->name == here.tensor || !tensor || !target || !is_float(tensor->dtype)) continue;
       if (compute_type(tensor->dtype) != compute_type(target->dtype)) continue;
-      bool fits = same || there.known.empty();
+      const bool always = has_value_always(tensor->role) && in_bounds(*read, *tensor, place.loops);
+      bool fits = always || (!guarded && (same || (there.known.empty() && ref.path < equation)));
       visit_expr(*read, [&](const Expr& e) {
-        if (e.op != Op::loop_var || same) return true;
+        if (e.op != Op::loop_var || same || always) return true;
         const auto bound = std::find_if(there.loops.begin(), there.loops.end(), [&](const LoopRange& l) { return l.var == e.name; });
         fits = fits && bound != there.loops.end() && extent_here(e.name) <= bound->extent;
         return true;
@@ -311,7 +312,7 @@ std::vector<ExprPtr> elements_at(const Program& program, const StmtPath& equatio
   const auto own = std::find_if(all.begin(), all.end(), [&](const EquationRef& ref) { return ref.path == equation; });
   offer(*own);
   for (const EquationRef& ref : all) {
-    if (ref.path < equation) offer(ref);
+    if (ref.path != equation) offer(ref);
   }
   return out;
 }
