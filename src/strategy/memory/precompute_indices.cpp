@@ -26,6 +26,7 @@
 #include "strategy/edit/band.h"
 #include "strategy/edit/refuse.h"
 #include "strategy/registry.h"
+#include "verify/verify.h"
 
 namespace cairn {
 namespace {
@@ -107,9 +108,9 @@ class Replacer {
   ExprPtr read_;
 };
 
-bool holds_matrix_unit(const Stmt& stmt) {
-  if (stmt.is_loop() && stmt.kind == LoopKind::M) return true;
-  return std::any_of(stmt.body.begin(), stmt.body.end(), [](const StmtPtr& s) { return holds_matrix_unit(*s); });
+bool holds_kind(const Stmt& stmt, LoopKind kind) {
+  if (stmt.is_loop() && stmt.kind == kind) return true;
+  return std::any_of(stmt.body.begin(), stmt.body.end(), [kind](const StmtPtr& s) { return holds_kind(*s, kind); });
 }
 
 // Condition (3): divisors are never 0.
@@ -158,7 +159,7 @@ Result<Found> find_part(const Program& program, const StmtPath& path, const Expr
   if (!all || found.bound.empty() || found.bound.back() != &loop) {
     return refuse(program, loop.pos, 2, fmt::format("loop {} is not the innermost that binds a variable of {}", loop.var, text));
   }
-  const bool unit = holds_matrix_unit(loop) || std::any_of(found.around.begin(), found.around.end(), [](const Stmt* l) { return l->kind == LoopKind::M; });
+  const bool unit = holds_kind(loop, LoopKind::M) || std::any_of(found.around.begin(), found.around.end(), [](const Stmt* l) { return l->kind == LoopKind::M; });
   if (unit) return refuse(program, loop.pos, 2, fmt::format("{} addresses operands of the matrix unit", text));
   const std::optional<Interval> range = interval_of(*part, ranges);
   if (!range || !divides_safely(*part, ranges)) {
@@ -228,13 +229,16 @@ void gather_parts(const Stmt& loop, std::vector<ExprPtr>* out) {
   });
 }
 
-std::vector<Args> list_sites(const Program& program, const Target&) {
+std::vector<Args> list_sites(const Program& program, const Target& target) {
   std::vector<Args> out;
   for (const StmtPath& path : collect_loops(program.body())) {
     const Stmt& loop = *stmt_at(program.body(), path);
     std::vector<ExprPtr> parts;
     gather_parts(loop, &parts);
     std::string address;
+    // Owners and lanes of the tensor are the verifier's business; serial and P loops keep it.
+    const Stmt& top = *program.body()[path[0]];
+    const bool promises = holds_kind(top, LoopKind::B) || holds_kind(top, LoopKind::V);
     for (const ExprPtr& part : parts) {
       if (!uses_var(*part, loop.var)) continue;
       const Result<Found> found = find_part(program, path, part);
@@ -242,7 +246,8 @@ std::vector<Args> list_sites(const Program& program, const Target&) {
       if (address.empty()) address = loop_address(program.body(), path);
       for (const char* place : {"body", "nest"}) {
         for (const Dtype dtype : {Dtype::i32, Dtype::i64}) {
-          if (!precompute(program, *found, place[0] == 'b', dtype)) continue;
+          const Result<Step> step = precompute(program, *found, place[0] == 'b', dtype);
+          if (!step || (promises && !check_program(step->after, target))) continue;
           out.push_back(Args{{"loop", address}, {"part", print_expr(*part)}, {"place", place}, {"dtype", std::string(dtype_name(dtype))}});
         }
       }
