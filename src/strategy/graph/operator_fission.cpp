@@ -141,24 +141,8 @@ const Stmt* start_that_leaves(const Cut& cut) {
   return nullptr;
 }
 
-std::vector<Args> list_sites(const Program& program, const Target&) {
-  std::vector<Args> out;
-  for (const StmtPath& path : collect_loops(program.body())) {
-    const Band band = band_at(program.body(), path);
-    if (band.body.size() < 2) continue;
-    StmtPath at = path;
-    while (stmt_at(program.body(), at)->body.size() == 1) at.push_back(0);
-    for (std::uint32_t k = 1; k < band.body.size() && k <= 64; ++k) {
-      StmtPath equation = at;
-      equation.push_back(k);
-      while (!stmt_at(program.body(), equation)->is_equation()) equation.push_back(0);
-      out.push_back(Args{{"loop", loop_address(program.body(), path)}, {"cut", equation_address(program.body(), equation)}});
-    }
-  }
-  return out;
-}
-
-Result<Step> apply(const Program& program, const Target& target, const Args& args) {
+// The step without its inverse.
+Result<Step> cut_nest_at(const Program& program, const Args& args) {
   CAIRN_TRY(Cut cut, find_cut(program, args));
   if (const Stmt* start = start_that_leaves(cut)) {
     return refuse(program, start->pos, 4, fmt::format("the start of {} would be cut from the self-update it starts; cut after the update, "
@@ -206,17 +190,41 @@ Result<Step> apply(const Program& program, const Target& target, const Args& arg
   step.after = with_replaced(expanded, cut.loop, both);
   step.exactness = Exactness::exact;
   step.proved = conditions_up_to(4);
+  return step;
+}
+
+Result<Step> apply(const Program& program, const Target& target, const Args& args) {
+  CAIRN_TRY(Step step, cut_nest_at(program, args));
   // Nothing was expanded or moved to g: fusing the parts over the distributed loops gives the nest back.
+  CAIRN_TRY(const Cut cut, find_cut(program, args));
   StmtPath next = cut.loop;
   ++next.back();
   const Stmt* second_loop = stmt_at(step.after.body(), next);
-  if (!sunk && second_loop && second_loop->is_loop() && stmt_at(step.after.body(), cut.loop)->is_loop()) {
+  if (cut.band.tests.empty() && second_loop && second_loop->is_loop() && stmt_at(step.after.body(), cut.loop)->is_loop()) {
     const Action back{"operator_fusion", Args{{"first", loop_address(step.after.body(), cut.loop)}, {"second", loop_address(step.after.body(), next)},
-                                              {"depth", std::to_string(depth)}, {"order", "-"}}};
+                                              {"depth", std::to_string(cut.band.loops.size())}, {"order", "-"}}};
     const Result<Step> whole = strategy_operator_fusion.apply(step.after, target, back.args);
     if (whole && canonical_hash(whole->after) == canonical_hash(program)) step.inverse = back;
   }
   return step;
+}
+
+std::vector<Args> list_sites(const Program& program, const Target&) {
+  std::vector<Args> out;
+  for (const StmtPath& path : collect_loops(program.body())) {
+    const Band band = band_at(program.body(), path);
+    if (band.body.size() < 2) continue;
+    StmtPath at = path;
+    while (stmt_at(program.body(), at)->body.size() == 1) at.push_back(0);
+    for (std::uint32_t k = 1; k < band.body.size() && k <= 64; ++k) {
+      StmtPath equation = at;
+      equation.push_back(k);
+      while (!stmt_at(program.body(), equation)->is_equation()) equation.push_back(0);
+      const Args site{{"loop", loop_address(program.body(), path)}, {"cut", equation_address(program.body(), equation)}};
+      if (cut_nest_at(program, site)) out.push_back(site);
+    }
+  }
+  return out;
 }
 
 }  // namespace

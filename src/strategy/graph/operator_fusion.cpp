@@ -53,32 +53,26 @@ Args args_for(const std::string& first, const std::string& second, std::size_t d
   return Args{{"first", first}, {"second", second}, {"depth", std::to_string(depth)}, {"order", order}};
 }
 
-// The other orders of the second nest's first two loops that match extents better are listed too.
-std::vector<Args> list_sites(const Program& program, const Target&) {
+// Depths to which the nests match, and the other order of the second nest's first two loops where that matches better.
+std::vector<Args> candidates(const Program& program, const StmtPath& first, const StmtPath& second, std::vector<Args>* permuted) {
   std::vector<Args> out;
-  for (const StmtPath& first : collect_loops(program.body())) {
-    StmtPath second = first;
-    ++second.back();
-    const Stmt* other = stmt_at(program.body(), second);
-    if (!other || !other->is_loop()) continue;
-    const Band a = band_at(program.body(), first), b = band_at(program.body(), second);
-    const std::string one = loop_address(program.body(), first), two = loop_address(program.body(), second);
-    const std::size_t common = std::min(a.loops.size(), b.loops.size());
-    for (std::size_t depth = 1; depth <= common; ++depth) {
-      if (!same_header(*a.loops[depth - 1], *b.loops[depth - 1])) break;
-      out.push_back(args_for(one, two, depth, "-"));
-      if (a.loops[depth - 1]->extent != b.loops[depth - 1]->extent) break;
-    }
-    if (common < 2) continue;
-    const auto matches = [](const StmtPtr& x, const StmtPtr& y) { return same_header(*x, *y) && x->extent == y->extent; };
-    if (matches(a.loops[0], b.loops[0]) && matches(a.loops[1], b.loops[1])) continue;
-    if (!matches(a.loops[0], b.loops[1]) || !matches(a.loops[1], b.loops[0])) continue;
-    StmtPath inner = second;
-    do {
-      inner.push_back(0);
-    } while (!stmt_at(program.body(), inner)->is_loop());
-    out.push_back(args_for(one, two, 2, loop_address(program.body(), inner) + "+" + two));
+  const Band a = band_at(program.body(), first), b = band_at(program.body(), second);
+  const std::string one = loop_address(program.body(), first), two = loop_address(program.body(), second);
+  const std::size_t common = std::min(a.loops.size(), b.loops.size());
+  for (std::size_t depth = 1; depth <= common; ++depth) {
+    if (!same_header(*a.loops[depth - 1], *b.loops[depth - 1])) break;
+    out.push_back(args_for(one, two, depth, "-"));
+    if (a.loops[depth - 1]->extent != b.loops[depth - 1]->extent) break;
   }
+  if (common < 2) return out;
+  const auto matches = [](const StmtPtr& x, const StmtPtr& y) { return same_header(*x, *y) && x->extent == y->extent; };
+  if (matches(a.loops[0], b.loops[0]) && matches(a.loops[1], b.loops[1])) return out;
+  if (!matches(a.loops[0], b.loops[1]) || !matches(a.loops[1], b.loops[0])) return out;
+  StmtPath inner = second;
+  do {
+    inner.push_back(0);
+  } while (!stmt_at(program.body(), inner)->is_loop());
+  permuted->push_back(args_for(one, two, 2, loop_address(program.body(), inner) + "+" + two));
   return out;
 }
 
@@ -192,6 +186,22 @@ Result<Step> apply(const Program& original, const Target&, const Args& args) {
     step.inverse = Action{"operator_fission", Args{{"loop", loop_address(step.after.body(), first)}, {"cut", equation_address(step.after.body(), at)}}};
   }
   return step;
+}
+
+// What may share `depth` loops may share fewer: a dependence that fewer loops reverse, more reverse too.
+std::vector<Args> list_sites(const Program& program, const Target& target) {
+  std::vector<Args> out;
+  for (const StmtPath& first : collect_loops(program.body())) {
+    StmtPath second = first;
+    ++second.back();
+    const Stmt* other = stmt_at(program.body(), second);
+    if (!other || !other->is_loop()) continue;
+    std::vector<Args> permuted, straight = candidates(program, first, second, &permuted);
+    while (!straight.empty() && !apply(program, target, straight.back())) straight.pop_back();
+    out.insert(out.end(), straight.begin(), straight.end());
+    if (!permuted.empty() && apply(program, target, permuted[0])) out.push_back(permuted[0]);
+  }
+  return out;
 }
 
 }  // namespace
