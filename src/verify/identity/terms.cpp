@@ -275,7 +275,15 @@ TermId TermGraph::round(TermId a, Dtype dtype, ComputeType type) {
   }
   if (t.kind == Kind::chain && t.format == dtype) return t.a;   // an update that adds nothing: what it found, rounded
   if (holds_all(dtype, t.format)) return a;
-  if (t.kind == Kind::operation && t.op == Op::float_literal && round_to(dtype, literals_[t.a].number) == literals_[t.a].number) return a;
+  if (t.kind == Kind::operation && t.op == Op::float_literal) {
+    const double number = literals_[t.a].number;
+    if (std::isnan(number) || round_to(dtype, number) == number) return a;
+  }
+  if (t.kind == Kind::operation && t.op == Op::select) {
+    // A choice that is rounded already on one side: the rounding of the other.
+    const TermId yes = round(t.b, dtype, type), no = round(t.c, dtype, type);
+    if (yes == t.b || no == t.c) return operation(Op::select, t.type, t.a, yes, no);
+  }
   return make({Kind::round, Op::read, type, dtype, a, 0, 0});
 }
 
