@@ -31,6 +31,8 @@ double evaluate(const Expr& e, const std::map<std::string, double>& values) {
     case Op::sqrt: return std::sqrt(arg(0));
     case Op::rsqrt: return 1 / std::sqrt(arg(0));
     case Op::abs: return std::fabs(arg(0));
+    case Op::max: return std::max(arg(0), arg(1));
+    case Op::min: return std::min(arg(0), arg(1));
     case Op::floor: return std::floor(arg(0));
     case Op::lt: return arg(0) < arg(1);
     case Op::le: return arg(0) <= arg(1);

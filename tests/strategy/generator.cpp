@@ -179,6 +179,10 @@ struct Builder {
   std::string (*make)(Rng* rng);
 };
 constexpr Builder kBuilders[] = {
+    {"factorization", generate_factors},
+    {"expand_factorization", generate_factors},
+    {"collect", generate_factors},
+    {"expand_collect", generate_factors},
     {"expression_splitting", generate_sharing},
     {"common_subexpression_elimination", generate_sharing},
     {"hoist_invariant", generate_sharing},

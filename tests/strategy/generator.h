@@ -19,6 +19,8 @@ std::string generate_sharing(Rng* rng);
 std::string generate_twins(Rng* rng);
 // Convolutions, poolings and stencils over several inputs, with traps (generator_windows.cpp).
 std::string generate_windows(Rng* rng);
+// Sums of products, reductions with factors, scalings behind reductions (generator_factors.cpp).
+std::string generate_factors(Rng* rng);
 
 // LEIR text with the rows of a softmax in many spellings, and traps for the strategies that make them run online.
 std::string generate_softmax(Rng* rng);

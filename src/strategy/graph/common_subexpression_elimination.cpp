@@ -151,7 +151,8 @@ Result<Extraction> check_uses(const Program& program, const Part& leader, std::v
   for (PartUse& use : plan.uses) {
     Names names;
     if (!fits(program, plan, use.part, &names)) {
-      return refuse(program, use.part.equation->pos, 4, fmt::format("{} is computed where {} is not: its loops or guards are wider", part_text(use.part), part_text(leader)));
+      return refuse(program, use.part.equation->pos, 4,
+                    fmt::format("{} is computed where {} is not: its loops or guards are wider", part_text(use.part), part_text(leader)));
     }
     use.names = substitution_of(names);
   }
@@ -188,24 +189,33 @@ Result<Extraction> plan_class(const Program& program, const Part& leader, const 
   return plan;
 }
 
+// Two leaders of one class with like loops give programs that differ in names only.
+bool same_result(const Extraction& a, const Extraction& b) {
+  if (a.before != b.before || a.uses.size() != b.uses.size() || a.loops.size() != b.loops.size() || a.tests.size() != b.tests.size()) return false;
+  for (std::size_t k = 0; k < a.loops.size(); ++k) {
+    if (a.loops[k]->kind != b.loops[k]->kind || a.loops[k]->extent != b.loops[k]->extent) return false;
+  }
+  return std::all_of(a.uses.begin(), a.uses.end(), [&](const PartUse& use) {
+    return std::any_of(b.uses.begin(), b.uses.end(), [&](const PartUse& other) { return same_place(use.part, other.part); });
+  });
+}
+
 std::vector<Args> list_sites(const Program& program, const Target&) {
   std::vector<std::pair<std::pair<StmtPath, std::size_t>, Args>> found;
   for (const auto& [hash, parts] : list_classes(program)) {
     if (parts.size() < 2) continue;
-    std::vector<const Part*> done;
+    std::vector<Extraction> listed;
+    std::vector<const Part*> tried;
     for (const Part& leader : parts) {
-      const bool known = std::any_of(done.begin(), done.end(), [&](const Part* part) {
-        return same_place(*part, leader) || (part->path == leader.path && same_expr(part->expr, leader.expr));
-      });
-      if (known) continue;
-      const Result<Extraction> plan = plan_class(program, leader, parts);
-      if (!plan) continue;
-      for (const PartUse& use : plan->uses) {
-        for (const Part& part : parts) {
-          if (same_place(part, use.part)) done.push_back(&part);
-        }
-      }
-      found.emplace_back(std::make_pair(leader.path, leader.ordinal), Args{{"equation", equation_address(program.body(), leader.path)}, {"part", part_text(leader)}});
+      const bool again = std::any_of(tried.begin(), tried.end(),
+                    [&](const Part* part) { return part->path == leader.path && same_expr(part->expr, leader.expr); });
+      if (again) continue;
+      tried.push_back(&leader);
+      Result<Extraction> plan = plan_class(program, leader, parts);
+      if (!plan || std::any_of(listed.begin(), listed.end(), [&](const Extraction& other) { return same_result(*plan, other); })) continue;
+      listed.push_back(*plan);
+      found.emplace_back(std::make_pair(leader.path, leader.ordinal),
+                    Args{{"equation", equation_address(program.body(), leader.path)}, {"part", part_text(leader)}});
     }
   }
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });

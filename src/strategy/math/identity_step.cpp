@@ -10,6 +10,7 @@
 #include "ir/walk.h"
 #include "strategy/edit/band.h"
 #include "strategy/edit/refuse.h"
+#include "strategy/math/factor_rules.h"
 #include "strategy/math/leaf_types.h"
 
 namespace cairn {
@@ -35,6 +36,10 @@ constexpr IdentityUse kUses[] = {
     {"exponential_split", 4, "z"},
     {"multiplicative_split", 4, "z", true},
     {"additive_split", 4, "z", true},
+    {"factorization", 2, {}, false, takes_factorization},
+    {"expand_factorization", 2, {}, false, takes_expand_factorization},
+    {"collect", 2, {}, false, takes_collect},
+    {"expand_collect", 2, {}, false, takes_expand_collect},
 };
 
 // The path of the accumulator's read in the right side of a self-update.
