@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "ir/numbers.h"
 #include "verify/budget_terms.h"
+#include "verify/perturb.h"
 
 namespace cairn {
 
@@ -139,6 +140,46 @@ Result<Budget> make_budget(const Program& naive, const ValueMap& inputs, std::ui
     budget.emplace(name, std::move(out));
   }
   return budget;
+}
+
+Result<std::map<std::string, std::vector<double>, std::less<>>> rounding_errors(const Program& program, const ValueMap& inputs,
+                                                                               std::uint64_t seed, const InterpOptions& options) {
+  InterpOptions run = options;
+  run.rounding_seed = 0;
+  CAIRN_TRY(const ValueMap plain, interpret(program, inputs, run));
+  std::map<std::string, std::vector<double>, std::less<>> errors;
+  for (int k = 0; k < kRandomRuns; ++k) {
+    run.rounding_seed = combine64(seed, static_cast<std::uint64_t>(k)) | 1;
+    CAIRN_TRY(const ValueMap random, interpret(perturb_operations(program, run.rounding_seed), inputs, run));
+    for (const auto& [name, value] : random) {
+      const std::vector<double>& base = plain.at(name).floats;
+      std::vector<double>& own = errors.try_emplace(name, base.size(), 0.0).first->second;
+      for (std::size_t i = 0; i < base.size(); ++i) own[i] = std::max(own[i], error_of(base[i], value.floats[i]));
+    }
+  }
+  for (auto& [name, own] : errors) {
+    const std::size_t width = row_width(plain.at(name));
+    for (std::size_t start = 0; start < own.size(); start += width) {
+      const std::size_t end = std::min(own.size(), start + width);
+      double sum = 0, count = 0;
+      for (std::size_t i = start; i < end; ++i) {
+        if (!std::isfinite(own[i])) continue;
+        sum += own[i] * own[i];
+        count += 1;
+      }
+      const double rms = count > 0 ? std::sqrt(sum / count) : 0;
+      for (std::size_t i = start; i < end; ++i) own[i] = std::max(own[i], rms);
+    }
+  }
+  return errors;
+}
+
+bool element_holds(const OutputBudget& budget, const Value& candidate, std::size_t i) {
+  if (!candidate.ints.empty()) return budget.skip[i] || candidate.ints[i] == budget.reference.ints[i];
+  const double ref = budget.reference.floats[i];
+  const double got = candidate.floats[i];
+  if (budget.skip[i]) return !std::isnan(got) || std::isnan(budget.naive.floats[i]);
+  return error_of(ref, got) <= budget.tolerance[i] && std::isnan(got) == std::isnan(ref);
 }
 
 Comparison compare_output(const OutputBudget& budget, const Value& candidate) {

@@ -27,6 +27,12 @@ struct Comparison {
 // Accepts when !(err > tol) holds for every element not skipped; NaN and infinities where the reference has
 // them and nowhere else. A skipped element may be anything but a NaN that naive does not have.
 Comparison compare_output(const OutputBudget& budget, const Value& candidate);
+// Does element i hold under compare_output's rule?
+bool element_holds(const OutputBudget& budget, const Value& candidate, std::size_t i);
+// What runs of `program` itself differ by under randomised rounding of stores and operations, per element of each float
+// output, with the root mean square over the row as in make_budget.
+Result<std::map<std::string, std::vector<double>, std::less<>>> rounding_errors(const Program& program, const ValueMap& inputs,
+                                                                               std::uint64_t seed, const InterpOptions& options = {});
 // Bit-equal but for the sign of zero and NaN payloads.
 Comparison compare_exact(const Value& expected, const Value& candidate);
 

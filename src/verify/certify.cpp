@@ -57,6 +57,25 @@ std::optional<Certificate> check_legal(const ActionEvidence& action) {
   }
   return c;
 }
+
+// The numeric rung; the conditions that it derives join the set's.
+std::optional<Certificate> judge_values(const Program& before, const Program& after, CertificateSet* set, const CertifyOptions& options) {
+  NumericOptions numeric;
+  numeric.claim = set->claim;
+  numeric.conditions = set->conditions;
+  numeric.seed = options.seed;
+  numeric.budget = static_cast<std::uint64_t>(std::max(0.01, options.numeric_seconds) * kInstancesPerSecond);
+  std::string absent;
+  std::optional<Certificate> c = check_numeric(before, after, numeric, &absent);
+  if (!c) {
+    set->certificates[0].facts.emplace_back("numeric_absent", absent);
+    return c;
+  }
+  for (const auto& [key, value] : c->facts) {
+    if (key.starts_with("condition_")) set->conditions.push_back({value, false});
+  }
+  return c;
+}
 }  // namespace
 
 CertificateSet certify(const Program& before, const Program& after, Exactness claim, const ActionEvidence* action,
@@ -74,35 +93,27 @@ CertificateSet certify(const Program& before, const Program& after, Exactness cl
   std::optional<Certificate> legal = action != nullptr ? check_legal(*action) : std::nullopt;
   const bool replayed = legal && legal->held;
   if (legal && legal->rung == Rung::legal) set.certificates.push_back(*std::exchange(legal, std::nullopt));
+  std::optional<Certificate> numeric;
+  if (wellformed && options.numeric) numeric = judge_values(before, after, &set, options);
   if (wellformed && options.identity) {
     IdentityOptions identity;
     identity.claim = claim;
     identity.seed = options.seed;
     const IdentityResult result = check_identity(before, after, identity);
     std::string absent;
-    // The field does not know the laws of max with + and *: there a replayed rule stands by itself.
-    if (result.verdict == IdentityResult::Verdict::failed && result.incomplete && replayed) {
+    // The field does not know the laws of max with + and *: there a replayed rule stands by itself, and so do the values
+    // that both programs give on every family. Whether values that one meets break a condition is the families' to say.
+    if (result.verdict == IdentityResult::Verdict::failed && result.incomplete && (replayed || (numeric && numeric->held))) {
       absent = "not shown: " + result.reason;
-    } else if (std::optional<Certificate> c = identity_certificate(result, action != nullptr || !set.conditions.empty(), &absent)) {
+    } else if (std::optional<Certificate> c = identity_certificate(result, action != nullptr || !set.conditions.empty() || numeric, &absent)) {
+      for (const std::string& text : result.conditions) set.conditions.push_back({text, false});
       set.certificates.push_back(*std::move(c));
     }
     if (!absent.empty()) set.certificates[0].facts.emplace_back("identity_absent", absent);
   }
   if (legal) set.certificates.push_back(*std::move(legal));
+  if (numeric) set.certificates.push_back(*std::move(numeric));
   if (!wellformed) return set;
-  if (options.numeric) {
-    NumericOptions numeric;
-    numeric.claim = claim;
-    numeric.conditions = set.conditions;
-    numeric.seed = options.seed;
-    numeric.budget = static_cast<std::uint64_t>(std::max(0.01, options.numeric_seconds) * kInstancesPerSecond);
-    std::string absent;
-    if (std::optional<Certificate> c = check_numeric(before, after, numeric, &absent)) {
-      set.certificates.push_back(*std::move(c));
-    } else {
-      set.certificates[0].facts.emplace_back("numeric_absent", absent);
-    }
-  }
   if (options.execute) set.certificates.push_back(options.execute(before, after, claim));
   return set;
 }

@@ -11,9 +11,9 @@
 namespace cairn {
 
 namespace {
-constexpr std::array<std::string_view, 11> kNames{"uniform",  "normal",         "magnitude", "cancellation",
+constexpr std::array<std::string_view, 12> kNames{"uniform",  "normal",         "magnitude", "cancellation",
                                                   "one_hot",  "constant_rows",  "outliers",  "small_integers",
-                                                  "zeros",    "denormals",      "nonfinite"};
+                                                  "zeros",    "denormals",      "nonfinite", "scaled_rows"};
 
 // What the subscripts of a program allow as values of a tensor used as an index: values in [0, bound).
 class IndexBounds {
@@ -116,6 +116,7 @@ class FloatSource {
       }
       case Family::small_integers: return static_cast<double>(rng.below(9)) - 4;
       case Family::zeros: return 0;
+      case Family::scaled_rows: return !hot_ ? rng.normal() : (i / width_) % 8 == 1 ? 0 : 40 * rng.normal();
       case Family::denormals: return std::ldexp(signed_uniform(rng), float_format(dtype_).min_exponent - 1);
       case Family::nonfinite: {
         constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -156,7 +157,7 @@ double store(Dtype dtype, double x) {
   return std::copysign(float_format(dtype).max, x);
 }
 
-// The float tensor that is one-hot in family one_hot, the others being normal: products then select.
+// The float tensor that is singled out in families one_hot (products then select) and scaled_rows.
 std::string hot_tensor(const Program& program, std::uint64_t seed) {
   std::vector<std::string> names;
   for (const Tensor& t : program.tensors()) {
@@ -172,7 +173,7 @@ const std::vector<Family>& all_families() {
   static const std::vector<Family> all{Family::uniform,       Family::normal,   Family::magnitude,
                                        Family::cancellation,  Family::one_hot,  Family::constant_rows,
                                        Family::outliers,      Family::small_integers, Family::zeros,
-                                       Family::denormals,     Family::nonfinite};
+                                       Family::denormals,     Family::nonfinite,      Family::scaled_rows};
   return all;
 }
 

@@ -9,7 +9,7 @@ namespace cairn {
 
 enum class Family : std::uint8_t {
   uniform, normal, magnitude, cancellation, one_hot, constant_rows, outliers, small_integers, zeros, denormals,
-  nonfinite,
+  nonfinite, scaled_rows,   // scaled_rows: one tensor forty times as large, with rows of zeros; the others normal
 };
 std::string_view family_name(Family family);
 const std::vector<Family>& all_families();

@@ -17,9 +17,12 @@ struct NumericOptions {
   std::int64_t max_input_elements = 24 << 20;
 };
 
-// exact: working-dtype runs agree to the bit on every family. reassociates, algebraic: `after` is within the
-// error budget of `before` on every family (algebraic: eight times it), no new NaN or infinity. changes_precision: within
-// the precision of the narrowest float dtype that `after` mentions.
+// exact: working-dtype runs agree to the bit on every family. reassociates: `after` is within the error budget of `before`
+// on every family. changes_precision: within the precision of the narrowest float dtype that `after` mentions.
+// algebraic: within eight times the budget, or what rounding does to `after` itself, wherever the operations of both
+// programs keep to real arithmetic (conditions.h); an element where one does not is skipped and counted, and the condition
+// that is false there becomes a fact "condition_1" ... A condition that ordinary values break (normal, uniform, constant
+// rows, rows of zeros beside large ones) and that was not claimed fails the certificate, with the fact verdict=conditional.
 // At full shape if the budget allows, else on sampled output elements through backward slices (which trust the
 // storage promises, so `before` and `after` must have passed the verifier). Absent (nullopt) with `absent` set
 // when even a slice is too large.

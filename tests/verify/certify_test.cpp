@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -120,6 +121,15 @@ TEST(certify, recorded_conditions_excuse_what_they_say_and_nothing_else) {
   EXPECT_EQ(set.conditions.size(), 1u);
   EXPECT_FALSE(certify(before, after, Exactness::algebraic, nullptr, CertifyOptions()).ok());
   EXPECT_FALSE(certify(before, wrong, Exactness::algebraic, &evidence, CertifyOptions()).ok());
+}
+
+TEST(certify, conditions_that_only_extreme_values_break_are_named) {
+  const Program before = parse_ok("in A^{f64}_{8,8};out D^{f64}_{8,8};\nL^{8}_{i=0}L^{8}_{j=0}[D_{i,j}=1/(1+exp(-A_{i,j}));];");
+  const Program after = parse_ok("in A^{f64}_{8,8};out D^{f64}_{8,8};\nL^{8}_{i=0}L^{8}_{j=0}[D_{i,j}=exp(A_{i,j})/(1+exp(A_{i,j}));];");
+  const CertificateSet set = certify(before, after, Exactness::algebraic, nullptr, CertifyOptions());
+  EXPECT_TRUE(set.ok()) << serialize(set);
+  const auto named = [&](const SideCondition& c) { return !c.proved && c.text == "after s0: exp(A_{i,j}) is finite (its argument at most 709)"; };
+  EXPECT_TRUE(std::any_of(set.conditions.begin(), set.conditions.end(), named)) << serialize(set);
 }
 
 TEST(certify, executed_comes_from_the_caller) {

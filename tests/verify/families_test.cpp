@@ -53,6 +53,9 @@ TEST(families, each_is_what_it_says) {
   EXPECT_TRUE(std::any_of(odd.begin(), odd.end(), [](double x) { return std::isinf(x); }));
   for (const double x : values(Family::denormals)) EXPECT_LT(std::fabs(x), 1.2e-38);
   for (const double x : values(Family::small_integers)) EXPECT_EQ(x, std::nearbyint(x));
+  const std::vector<double> scaled = values(Family::scaled_rows);
+  EXPECT_TRUE(std::any_of(scaled.begin(), scaled.end(), [](double x) { return x == 0; }));
+  EXPECT_GT(*std::max_element(scaled.begin(), scaled.end()), 60);
   const std::vector<double> far = values(Family::outliers);
   EXPECT_TRUE(std::any_of(far.begin(), far.end(), [](double x) { return std::fabs(x) > 50; }));
 }
