@@ -9,6 +9,7 @@
 #include "ir/text.h"
 #include "strategy/compare.h"
 #include "strategy/generator.h"
+#include "strategy/keep_failure.h"
 #include "strategy/registry.h"
 #include "strategy/sequence.h"
 #include "verify/verify.h"
@@ -92,7 +93,8 @@ TEST_P(Property, StepsKeepMeaning) {
       const Result<Program> again = parse_program(print_program(step->after));
       ASSERT_TRUE(again.ok()) << place << print_program(step->after);
       ASSERT_EQ(canonical_hash(*again), canonical_hash(step->after)) << place << print_program(step->after);
-      ASSERT_EQ(compare_runs(*program, step->after, step->exactness, round, step->recorded), "") << place << print_program(step->after);
+      const std::string difference = compare_runs(*program, step->after, step->exactness, round, step->recorded);
+      if (!difference.empty()) FAIL() << difference << "\n" << place << print_program(step->after) << keep_failure(*program, target, action, round);
       if (!step->inverse) continue;
       ++inverses;
       const Result<Step> back = apply_action(step->after, target, *step->inverse);
