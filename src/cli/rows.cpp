@@ -113,7 +113,7 @@ RowVerdict answer_row(std::string_view line, const std::string& place,
 
 }  // namespace
 
-Result<RowCounts> answer_rows(Session& session, const std::string& path, unsigned jobs, const Json& fields, const RowJudge& judge) {
+Result<RowCounts> answer_rows(Session& session, const std::string& path, unsigned jobs, const Json& fields, const RowJudge& judge, RowCounter counter) {
   CAIRN_TRY(const std::string text, read_input(path));
   const std::vector<Row> rows = split_rows(text);
   Answers answers(rows.size());
@@ -141,6 +141,7 @@ Result<RowCounts> answer_rows(Session& session, const std::string& path, unsigne
     ++counts.rows;
     counts.yes += verdict == RowVerdict::yes ? 1 : 0;
     counts.worst = std::max(counts.worst, verdict);
+    if (counter) counter(counts.rows, rows.size(), counts.yes);
     session.print_line(line);
     printed = std::fflush(stdout) == 0;
     if (!printed) {

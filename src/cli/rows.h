@@ -20,11 +20,14 @@ struct RowCounts {
   RowVerdict worst = RowVerdict::yes;
 };
 
+// Told after each answer: rows answered, all rows, rows answered yes.
+using RowCounter = std::function<void(std::size_t done, std::size_t all, std::size_t yes)>;
+
 // Calls judge for each line of `path` (- for stdin) on `jobs` threads and prints one JSON line an answer, {id, ok,
 // ...}, in the rows' order. judge fills the answer; an error that it returns, a line that is no JSON object and a
 // failed check become `ok` false with a `reason`, and the next row follows. Every answer has the `fields`.
 Result<RowCounts> answer_rows(Session& session, const std::string& path, unsigned jobs, const Json& fields,
-                              const RowJudge& judge);
+                              const RowJudge& judge, RowCounter counter = nullptr);
 
 // The tensors {name, role, dtype, shape} that a row of a Step-TP corpus keeps beside its bare text; dtypes by
 // LEIR's names or PyTorch's (float16, torch.float16).

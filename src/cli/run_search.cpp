@@ -18,15 +18,6 @@ namespace cairn {
 
 namespace {
 
-Result<Progress::Mode> progress_mode(const Settings& settings) {
-  const std::string& mode = settings.value("progress");
-  if (mode == "auto") return Progress::Mode::automatic;
-  if (mode == "lines") return Progress::Mode::lines;
-  if (mode == "terminal") return Progress::Mode::terminal;
-  if (mode == "off") return Progress::Mode::off;
-  return Error{Code::usage, fmt::format("progress is '{}', expected auto, lines, terminal or off", mode), {}, {}};
-}
-
 Result<std::unique_ptr<Proposer>> make_proposer(const std::string& name, const Program& root, const Target& target) {
   std::unique_ptr<Proposer> proposer;
   if (name == "cost-model") proposer = std::make_unique<CostProposer>(root, target);
@@ -72,6 +63,15 @@ Result<void> settle(SearchRun& run, const SearchEngine& engine) {
 }
 
 }  // namespace
+
+Result<Progress::Mode> progress_mode(const Settings& settings) {
+  const std::string& mode = settings.value("progress");
+  if (mode == "auto") return Progress::Mode::automatic;
+  if (mode == "lines") return Progress::Mode::lines;
+  if (mode == "terminal") return Progress::Mode::terminal;
+  if (mode == "off") return Progress::Mode::off;
+  return Error{Code::usage, fmt::format("progress is '{}', expected auto, lines, terminal or off", mode), {}, {}};
+}
 
 Result<SearchRun> run_search(Session& session, const Loaded& loaded, const std::string& directory) {
   SearchRun run;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/progress.h"
 #include "cli/executor.h"
 #include "search/engine.h"
 
@@ -28,5 +29,8 @@ struct SearchRun {
 // Searches within the session's budget, journals to `directory` (empty: memory only), then measures the three
 // best and the naive program again, interleaved in a fresh process; only these times are reported.
 Result<SearchRun> run_search(Session& session, const Loaded& loaded, const std::string& directory);
+
+// What --progress asks for.
+Result<Progress::Mode> progress_mode(const Settings& settings);
 
 }  // namespace cairn
