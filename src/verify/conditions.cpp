@@ -14,7 +14,8 @@
 namespace cairn {
 
 namespace {
-// Identifiers are ordered by what says more: the largest of an element's is the one that is named.
+// Identifiers are ordered by what says more: the largest of an element's is the one that is named; of a band the first.
+constexpr std::int64_t kBandSize = 100'000;
 enum Band : std::int64_t { kSum = 0, kInput = 100'000, kUnderflow = 200'000, kOverflow = 300'000, kDivisor = 400'000 };
 
 ExprPtr both(ExprPtr a, ExprPtr b) { return make_expr(Op::logical_and, {std::move(a), std::move(b)}); }
@@ -101,7 +102,7 @@ class Marker {
   }
 
   std::int64_t identifier(Band band, const std::string& text) {
-    const auto [it, fresh] = identifiers_.try_emplace({band, place_ + ": " + text}, band + 1 + static_cast<std::int64_t>(identifiers_.size()));
+    const auto [it, fresh] = identifiers_.try_emplace({band, place_ + ": " + text}, band + kBandSize - 1 - static_cast<std::int64_t>(identifiers_.size()));
     if (fresh) out_.conditions[it->second] = it->first.second;
     return it->second;
   }

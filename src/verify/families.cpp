@@ -116,7 +116,12 @@ class FloatSource {
       }
       case Family::small_integers: return static_cast<double>(rng.below(9)) - 4;
       case Family::zeros: return 0;
-      case Family::scaled_rows: return !hot_ ? rng.normal() : (i / width_) % 8 == 1 ? 0 : 40 * rng.normal();
+      case Family::scaled_rows: {
+        if (!hot_) return rng.normal();
+        // Rows of zeros, or single zeros where there is but one row; a hundred here and there.
+        if ((n_ > width_ ? i / width_ : i) % 8 == 1) return 0;
+        return i % 16 == 5 ? std::copysign(100.0, rng.normal()) : 40 * rng.normal();
+      }
       case Family::denormals: return std::ldexp(signed_uniform(rng), float_format(dtype_).min_exponent - 1);
       case Family::nonfinite: {
         constexpr double kInf = std::numeric_limits<double>::infinity();
