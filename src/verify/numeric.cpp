@@ -176,7 +176,7 @@ std::optional<Certificate> NumericJudge::run(std::string* absent) {
     for (const Tensor& t : before_.program->tensors()) {
       if (is_float(t.dtype) && t.shape && t.role != Role::out && t.role != Role::tmp) hot_.push_back(t.name);
     }
-    if (hot_.size() > kMaxHotTensors) hot_.resize(kMaxHotTensors);
+    if (hot_.size() > kMaxHotTensors) hot_.resize(kMaxHotTensors);   // declared first: what a program works on, then its weights
     // Each input in turn is the large one: the family picks it by the seed.
     for (std::size_t k = 1; k < hot_.size(); ++k) order.insert(order.begin() + 2, Family::scaled_rows);
   }

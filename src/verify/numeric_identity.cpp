@@ -111,7 +111,8 @@ void NumericJudge::scale_to_overflow() {
   const ValueMap inputs = make_sliced_inputs(*before_.program, Family::normal, options_.seed, sampled_ ? &both_ : nullptr);
   for (std::size_t h = 0; h <= hot_.size() && certificate_.held; ++h) {
     if (hot_.size() < 2 && h == hot_.size()) break;   // all of them together
-    for (double scale = 8; scale <= 8192 && certificate_.held; scale *= 2) {
+    bool named = false;   // one overflow tells enough
+    for (double scale = 16; scale <= 4096 && certificate_.held && !named; scale *= 2) {
       if (spent_ + 2 * family_cost_ > options_.budget) return;
       spent_ += std::max<std::uint64_t>(1, family_cost_ / 4);
       ValueMap scaled = inputs;
@@ -136,6 +137,7 @@ void NumericJudge::scale_to_overflow() {
         const std::size_t first = failing[0];
         explainer_->explain(name, &failing, &conditions);
         add_conditions(false, on, conditions);
+        named |= !conditions.empty();
         if (!failing.empty() && !conditional_) {
           fail(fmt::format("{}: {} element {} is {:.9g} before and {:.9g} after", on, name, first, value.floats[first], got.floats[first]));
         }

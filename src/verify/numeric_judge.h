@@ -12,7 +12,7 @@
 
 namespace cairn {
 
-inline constexpr std::size_t kMaxHotTensors = 4;   // of scaled_rows, and scaled up to overflow
+inline constexpr std::size_t kMaxHotTensors = 3;   // of scaled_rows, and scaled up to overflow
 inline constexpr std::size_t kMaxConditions = 16;  // named
 
 struct JudgedSide {
