@@ -21,10 +21,21 @@ std::string reason_of(const CertificateSet& set) {
   return set.ok() ? "" : "no certificate beyond wellformed was earned";
 }
 
+bool has_fact(const Certificate& c, const char* key, const char* value) {
+  return std::any_of(c.facts.begin(), c.facts.end(), [&](const auto& f) { return f.first == key && f.second == value; });
+}
+
 bool only_conditional(const CertificateSet& set) {
-  return std::all_of(set.certificates.begin(), set.certificates.end(), [](const Certificate& c) {
-    return c.held || std::any_of(c.facts.begin(), c.facts.end(), [](const auto& f) { return f.first == "verdict" && f.second == "conditional"; });
-  });
+  return std::all_of(set.certificates.begin(), set.certificates.end(), [](const Certificate& c) { return c.held || has_fact(c, "verdict", "conditional"); });
+}
+
+// A numeric certificate that only conditions withhold holds where they do: those that extreme values alone break, and all
+// of them if asked to.
+void accept_conditions(bool all, CertificateSet* set) {
+  for (Certificate& c : set->certificates) {
+    if (c.held || !has_fact(c, "verdict", "conditional") || !(all || has_fact(c, "broken_by", "extreme"))) continue;
+    c.held = true;
+  }
 }
 
 std::string word_of(const CertificateSet& set) {
@@ -56,6 +67,7 @@ CertificateSet certify_strongest(const Program& before, const Program& after, co
   CertificateSet set;
   for (const Exactness claim : claims) {
     CertificateSet next = certify(before, after, claim, nullptr, options);
+    accept_conditions(false, &next);
     const bool unconditional = std::all_of(next.conditions.begin(), next.conditions.end(), [](const auto& c) { return c.proved; });
     // Equal bits on the families alone say nothing of operations that only one of the programs has.
     if (set.ok() && next.ok() && unconditional) return set;
@@ -129,7 +141,9 @@ Result<Verdict> judge_pair(Session& session, const Program& before, const Progra
     verdict.set = options.claim ? certify(before, after, *options.claim, nullptr, certify_options) : certify_strongest(before, after, certify_options);
     if (options.match_seconds > 0 && wellformed(verdict.set)) add_match(before, after, certify_options, options.match_seconds, session.clock, &verdict);
   }
+  accept_conditions(false, &verdict.set);
   verdict.word = word_of(verdict.set);
+  if (verdict.word == "conditional" && options.conditional) accept_conditions(true, &verdict.set);
   verdict.accepted = verdict.word == "equal" || (options.conditional && verdict.word == "conditional");
   for (const SideCondition& c : verdict.set.conditions) {
     if (!c.proved) verdict.accepted_under.push_back(c.text);

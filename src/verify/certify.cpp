@@ -5,6 +5,7 @@
 
 #include "ir/canon.h"
 #include "verify/certificate.h"
+#include "verify/explain.h"
 #include "verify/identity.h"
 #include "verify/numeric.h"
 #include "verify/verify.h"
@@ -58,6 +59,10 @@ std::optional<Certificate> check_legal(const ActionEvidence& action) {
   return c;
 }
 
+bool is_conditional(const Certificate& c) {
+  return std::any_of(c.facts.begin(), c.facts.end(), [](const auto& f) { return f.first == "verdict" && f.second == "conditional"; });
+}
+
 // The numeric rung; the conditions that it derives join the set's.
 std::optional<Certificate> judge_values(const Program& before, const Program& after, CertificateSet* set, const CertifyOptions& options) {
   NumericOptions numeric;
@@ -71,8 +76,9 @@ std::optional<Certificate> judge_values(const Program& before, const Program& af
     set->certificates[0].facts.emplace_back("numeric_absent", absent);
     return c;
   }
+  const bool claimed = !set->conditions.empty();
   for (const auto& [key, value] : c->facts) {
-    if (key.starts_with("condition_")) set->conditions.push_back({value, false});
+    if (!claimed && key.starts_with("condition_")) set->conditions.push_back({value, false});
   }
   return c;
 }
@@ -103,10 +109,13 @@ CertificateSet certify(const Program& before, const Program& after, Exactness cl
     std::string absent;
     // The field does not know the laws of max with + and *: there a replayed rule stands by itself, and so do the values
     // that both programs give on every family. Whether values that one meets break a condition is the families' to say.
-    if (result.verdict == IdentityResult::Verdict::failed && result.incomplete && (replayed || (numeric && numeric->held))) {
+    const bool values = numeric && (numeric->held || is_conditional(*numeric)) && same_float_types(before, after);
+    if (result.verdict == IdentityResult::Verdict::failed && result.incomplete && (replayed || values)) {
       absent = "not shown: " + result.reason;
     } else if (std::optional<Certificate> c = identity_certificate(result, action != nullptr || !set.conditions.empty() || numeric, &absent)) {
-      for (const std::string& text : result.conditions) set.conditions.push_back({text, false});
+      if (action == nullptr) {
+        for (const std::string& text : result.conditions) set.conditions.push_back({text, false});
+      }
       set.certificates.push_back(*std::move(c));
     }
     if (!absent.empty()) set.certificates[0].facts.emplace_back("identity_absent", absent);

@@ -100,4 +100,22 @@ bool keeps_precision(const Program& before, const Program& after) {
   return coarsest(after) <= coarsest(before);
 }
 
+bool same_float_types(const Program& before, const Program& after) {
+  const auto types = [](const Program& program) {
+    std::set<Dtype> found;
+    for (const Tensor& t : program.tensors()) {
+      const bool written = t.role == Role::tmp || t.role == Role::out || t.role == Role::io;
+      if (written && is_float(t.dtype)) found.insert(t.dtype);
+    }
+    for (const EquationRef& ref : collect_equations(program.body())) {
+      visit_expr(*ref.equation->rhs, [&found](const Expr& e) {
+        if (e.op == Op::cast && is_float(e.dtype)) found.insert(e.dtype);
+        return true;
+      });
+    }
+    return found;
+  };
+  return types(before) == types(after);
+}
+
 }  // namespace cairn

@@ -45,5 +45,7 @@ class Explainer {
 std::string changed_sum(const Program& before, const Program& after);
 // Whether `after` keeps and converts to no float narrower than `before` does.
 bool keeps_precision(const Program& before, const Program& after);
+// Whether both programs store and convert to the same float types.
+bool same_float_types(const Program& before, const Program& after);
 
 }  // namespace cairn

@@ -21,8 +21,9 @@ struct NumericOptions {
 // on every family. changes_precision: within the precision of the narrowest float dtype that `after` mentions.
 // algebraic: within eight times the budget, or what rounding does to `after` itself, wherever the operations of both
 // programs keep to real arithmetic (conditions.h); an element where one does not is skipped and counted, and the condition
-// that is false there becomes a fact "condition_1" ... A condition that ordinary values break (normal, uniform, constant
-// rows, rows of zeros beside large ones) and that was not claimed fails the certificate, with the fact verdict=conditional.
+// that is false there becomes a fact "condition_1" ... Conditions that were not claimed fail the certificate, with the facts
+// verdict=conditional and broken_by=ordinary (normal, uniform, constant rows, rows of zeros beside large ones) or extreme
+// (only the other families and inputs scaled up until something overflows).
 // At full shape if the budget allows, else on sampled output elements through backward slices (which trust the
 // storage promises, so `before` and `after` must have passed the verifier). Absent (nullopt) with `absent` set
 // when even a slice is too large.

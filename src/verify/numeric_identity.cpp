@@ -152,10 +152,11 @@ void NumericJudge::finish(std::uint64_t rounds) {
     if (std::find(named.begin(), named.end(), text) == named.end()) named.push_back(text);
   }
   const bool different = !certificate_.held;
-  if (!withheld_.empty() && !conditional_ && certificate_.held) {
+  if (!named.empty() && !conditional_ && certificate_.held) {
+    const std::vector<std::string>& broken = withheld_.empty() ? conditions_ : withheld_;
     std::string list;
-    for (std::size_t i = 0; i < withheld_.size() && i < kMaxConditions; ++i) list += (list.empty() ? "" : "; ") + withheld_[i];
-    fail(fmt::format("equal only where {} ({} it is false)", list, withheld_on_));
+    for (std::size_t i = 0; i < broken.size() && i < kMaxConditions; ++i) list += (list.empty() ? "" : "; ") + broken[i];
+    fail(fmt::format("equal only where {}{}", list, withheld_.empty() ? "" : fmt::format(" ({} it is false)", withheld_on_)));
     certificate_.reason = certificate_.reason.substr(0, 2000);
   }
   certificate_.facts = {{"shape", sampled_ ? "sampled" : "full"},
@@ -170,7 +171,10 @@ void NumericJudge::finish(std::uint64_t rounds) {
   certificate_.facts.emplace_back("excused", fmt::format("{}", excused_));
   certificate_.facts.emplace_back("ill_conditioned", fmt::format("{}", ill_conditioned_));
   if (different) return;
-  if (!certificate_.held) certificate_.facts.emplace_back("verdict", "conditional");
+  if (!certificate_.held) {
+    certificate_.facts.emplace_back("verdict", "conditional");
+    certificate_.facts.emplace_back("broken_by", withheld_.empty() ? "extreme" : "ordinary");
+  }
   for (std::size_t i = 0; i < named.size() && i < kMaxConditions; ++i) certificate_.facts.emplace_back(fmt::format("condition_{}", i + 1), named[i]);
 }
 }  // namespace cairn
