@@ -113,7 +113,12 @@ RowVerdict answer_row(std::string_view line, const std::string& place,
 
 }  // namespace
 
-Result<RowCounts> answer_rows(Session& session, const std::string& path, unsigned jobs, const Json& fields, const RowJudge& judge, RowCounter counter) {
+Result<RowCounts> answer_rows(Session& session, const std::string& path, unsigned jobs, const Json& fields, const RowJudge& judge) {
+  return answer_rows(session, path, jobs, fields, judge, nullptr);
+}
+
+Result<RowCounts> answer_rows(Session& session, const std::string& path, unsigned jobs, const Json& fields, const RowJudge& judge,
+                              const RowCounter& counter) {
   CAIRN_TRY(const std::string text, read_input(path));
   const std::vector<Row> rows = split_rows(text);
   Answers answers(rows.size());

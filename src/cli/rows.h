@@ -27,7 +27,9 @@ using RowCounter = std::function<void(std::size_t done, std::size_t all, std::si
 // ...}, in the rows' order. judge fills the answer; an error that it returns, a line that is no JSON object and a
 // failed check become `ok` false with a `reason`, and the next row follows. Every answer has the `fields`.
 Result<RowCounts> answer_rows(Session& session, const std::string& path, unsigned jobs, const Json& fields,
-                              const RowJudge& judge, RowCounter counter = nullptr);
+                              const RowJudge& judge);
+Result<RowCounts> answer_rows(Session& session, const std::string& path, unsigned jobs, const Json& fields,
+                              const RowJudge& judge, const RowCounter& counter);
 
 // The tensors {name, role, dtype, shape} that a row of a Step-TP corpus keeps beside its bare text; dtypes by
 // LEIR's names or PyTorch's (float16, torch.float16).
