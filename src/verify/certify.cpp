@@ -5,7 +5,6 @@
 
 #include "ir/canon.h"
 #include "verify/certificate.h"
-#include "verify/explain.h"
 #include "verify/identity.h"
 #include "verify/numeric.h"
 #include "verify/verify.h"
@@ -59,10 +58,6 @@ std::optional<Certificate> check_legal(const ActionEvidence& action) {
   return c;
 }
 
-bool is_conditional(const Certificate& c) {
-  return std::any_of(c.facts.begin(), c.facts.end(), [](const auto& f) { return f.first == "verdict" && f.second == "conditional"; });
-}
-
 // The numeric rung; the conditions that it derives join the set's.
 std::optional<Certificate> judge_values(const Program& before, const Program& after, CertificateSet* set, const CertifyOptions& options) {
   NumericOptions numeric;
@@ -107,10 +102,9 @@ CertificateSet certify(const Program& before, const Program& after, Exactness cl
     identity.seed = options.seed;
     const IdentityResult result = check_identity(before, after, identity);
     std::string absent;
-    // The field does not know the laws of max with + and *: there a replayed rule stands by itself, and so do the values
-    // that both programs give on every family. Whether values that one meets break a condition is the families' to say.
-    const bool values = numeric && (numeric->held || is_conditional(*numeric)) && same_float_types(before, after);
-    if (result.verdict == IdentityResult::Verdict::failed && result.incomplete && (replayed || values)) {
+    // The field does not know the laws of max with + and *: there a replayed rule stands by itself. Whether values that one
+    // meets break a condition is the families' to say.
+    if (result.verdict == IdentityResult::Verdict::failed && result.incomplete && replayed) {
       absent = "not shown: " + result.reason;
     } else if (std::optional<Certificate> c = identity_certificate(result, action != nullptr || !set.conditions.empty() || numeric, &absent)) {
       if (action == nullptr) {
