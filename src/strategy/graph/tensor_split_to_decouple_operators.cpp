@@ -142,7 +142,16 @@ Args args_for(const Program& program, const StmtPath& loop, std::int64_t at, con
   return Args{{"loop", loop_address(program.body(), loop)}, {"at", std::to_string(at)}, {"copies", copies}};
 }
 
-// Halves with every choice of copies, and cuts before the tail that a tile size leaves.
+// Is the loop's variable a subscript of what some equation below it writes?
+bool any_result_has(const Stmt& loop) {
+  for (const EquationRef& ref : collect_equations(loop.body)) {
+    if (std::any_of(ref.equation->subscripts.begin(), ref.equation->subscripts.end(), [&](const ExprPtr& s) { return uses_var(*s, loop.var); })) return true;
+  }
+  return false;
+}
+
+// Halves, without copies and with those that make the parts independent (own results along a reduction, own slices of
+// everything elsewhere), and cuts before the tail that a tile size leaves.
 std::vector<Args> list_sites(const Program& program, const Target& target) {
   std::vector<Args> out;
   for (const StmtPath& loop : collect_loops(program.body())) {
@@ -155,10 +164,8 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
       if (!cut(program, target, loop, cuts[k], false, false)) continue;
       out.push_back(args_for(program, loop, cuts[k], "none"));
       if (k > 0) continue;
-      const bool inputs = cut(program, target, loop, cuts[k], true, false).ok(), results = cut(program, target, loop, cuts[k], false, true).ok();
-      if (inputs) out.push_back(args_for(program, loop, cuts[k], "inputs"));
-      if (results) out.push_back(args_for(program, loop, cuts[k], "results"));
-      if (inputs && results) out.push_back(args_for(program, loop, cuts[k], "all"));
+      const bool reduction = !any_result_has(*stmt_at(program.body(), loop));
+      if (cut(program, target, loop, cuts[k], !reduction, true)) out.push_back(args_for(program, loop, cuts[k], reduction ? "results" : "all"));
     }
   }
   return out;
