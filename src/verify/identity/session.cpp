@@ -125,7 +125,7 @@ bool Session::record(bool full, IdentityResult* r) {
     const std::uint64_t begun = work(), left = p.limit - std::min(p.limit, begun);
     const std::uint64_t ample = begun + std::min(left / 2, options_.enough / targets_.size());
     while (p.done < e.offsets.size() && !p.exhausted) {
-      if (p.done >= e.least && !full && work() > soft) break;
+      if (p.done >= e.least && !full && work() > soft && p.target.size > options_.whole) break;
       if (p.done >= e.base && work() > ample) break;
       if (!record_element(&p, i, e.offsets[p.done], r)) return false;
     }
