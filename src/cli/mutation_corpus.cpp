@@ -87,12 +87,14 @@ Result<std::vector<MutationPair>> make_mutation_corpus(const std::vector<std::st
   CAIRN_TRY(const std::vector<NamedText> texts, read_texts(paths));
   std::vector<MutationPair> pairs;
   std::set<Digest> seen;
+  std::uint64_t number = 0;
   for (const NamedText& one : texts) {
     ParseOptions parse;
     parse.file = one.name;
     const Result<Program> program = parse_program(one.text, parse);
     if (!program || !check_program(*program, options.target) || count_instances(program->body()) > options.max_instances) continue;
     if (!seen.insert(canonical_hash(*program)).second) continue;
+    if ((number++ + options.seed) % options.every != 0) continue;
     pairs.push_back({one.name, *program, *program});
     for (std::size_t k = 0; k < options.steps; ++k) {
       if (auto pair = take_steps(one.name, *program, Rng(options.seed).split(one.name).split(k), options)) {

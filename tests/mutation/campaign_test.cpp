@@ -17,12 +17,13 @@ std::uint64_t seed_of_run() {
   const char* text = std::getenv("CAIRN_SEED");
   return text ? std::strtoull(text, nullptr, 10) : 1;
 }
-std::vector<MutationPair> library(std::int64_t max_instances, std::size_t steps) {
+std::vector<MutationPair> library(std::int64_t max_instances, std::size_t steps, std::size_t every = 1) {
   MutationCorpusOptions options;
   options.target = described_target();
   options.seed = seed_of_run();
   options.max_instances = max_instances;
   options.steps = steps;
+  options.every = every;
   const std::string root = CAIRN_SOURCE_DIR;
   Result<std::vector<MutationPair>> pairs = make_mutation_corpus({root + "/tests/leir/ok", root + "/tests/leir/naive", root + "/tests/mutation/programs", root + "/src/strategy"}, options);
   EXPECT_TRUE(pairs.ok()) << (pairs ? "" : render(pairs.error()));
@@ -79,9 +80,9 @@ TEST(Mutation, EnumerationIsCompleteAndSamplesComeFromIt) {
 
 // Results do not depend on threads; a sample of the library stays without a miss.
 TEST(Mutation, SampleOfTheLibraryIsCaughtAndReproduces) {
-  const std::vector<MutationPair> pairs = library(4'000, 1);
+  const std::vector<MutationPair> pairs = library(4'000, 1, 4);
   MutationOptions options = options_of_run();
-  options.stride = 23;
+  options.stride = 13;
   options.jobs = 2;
   const MutationReport report = run_mutation(pairs, options);
   EXPECT_GE(report.mutants, 300);
