@@ -190,11 +190,11 @@ std::vector<ExprPtr> lane_subscripts(const RowReduction& row) {
   return out;
 }
 
-bool keeps_promises(const RowReduction& row, const Program& after, const Target& target) {
+bool keeps_promises(const RowReduction& row, const std::string& other, const Program& after, const Target& target) {
   const bool serial = std::all_of(row.place->loops.begin(), row.place->loops.end(),
                                   [](const Stmt* l) { return l->kind == LoopKind::L || l->kind == LoopKind::U; });
-  const Tensor* result = after.find(row.tensor());
-  return (serial && (!result || result->scope == Scope::g)) || check_program(after, target).ok();
+  const auto global = [&](const std::string& name) { return !after.find(name) || after.find(name)->scope == Scope::g; };
+  return (serial && global(row.tensor()) && global(other)) || check_program(after, target).ok();
 }
 
 std::vector<ExprPtr> HistoryAxis::at(const ExprPtr& step) const {

@@ -50,7 +50,8 @@ ExprPtr guard_operand(const RowReduction& row, const ExprPtr& e, const ExprPtr& 
 // The variables of the vector loops around the update: the subscripts of what each lane keeps for itself.
 std::vector<ExprPtr> lane_subscripts(const RowReduction& row);
 // For sites: a step below loops of other kinds than L and U must keep their promises; asks the verifier there.
-bool keeps_promises(const RowReduction& row, const Program& after, const Target& target);
+// `other` is a tensor that the step writes besides the reduction's.
+bool keeps_promises(const RowReduction& row, const std::string& other, const Program& after, const Target& target);
 
 // Subscripts of a history: those of the row and the axis as the last dimension.
 class HistoryAxis {

@@ -66,6 +66,13 @@ class Pass {
       step.push_back(make_equation(bound->name, {}, x));
       x = bound;
     }
+    for (const StmtPath& path : removed) {
+      const std::string& gone = index_.at(path)->stmt->tensor;
+      for (const WeightedRows::Factor& factor : found_.factors) {
+        if (!reads_tensor(*factor.expr, gone)) continue;
+        return refuse(program_, found_.product.update().pos, 7, fmt::format("{}, which would go, is among the values as well", gone));
+      }
+    }
     const Shift shift = found_.term.shift;
     for (StmtPtr equation : {set(j, m), set(m, make_expr(Op::max, {m, x})), set(r, rescale_factor(shift, j, m)), set(p, running_term(shift, x, m)),
                              set(s, operator_mul(s, r)), set(s, operator_add(s, p))}) {
@@ -205,7 +212,7 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
     if (!found) continue;
     for (const bool inside : {true, false}) {
       const Result<Step> step = Pass(index, *found).build(inside);
-      if (step && keeps_promises(found->softmax.maximum, step->after, target)) {
+      if (step && keeps_promises(found->softmax.maximum, found->softmax.sum.tensor(), step->after, target)) {
         out.push_back(Args{{"equation", fmt::format("s{}", k)}, {"scores", inside ? "inside" : "stored"}});
       }
     }

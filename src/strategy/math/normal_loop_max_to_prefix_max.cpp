@@ -49,7 +49,7 @@ Result<Step> rewrite(const EquationIndex& index, const StmtPath& path, const Tar
   out.same_instances = false;
   out.proved = conditions_up_to(4);
   out.created = {history.name};
-  if (promises && !keeps_promises(row, out.after, *promises)) return no_site(program, row.update().pos, "a loop around would break its promise");
+  if (promises && !keeps_promises(row, history.name, out.after, *promises)) return no_site(program, row.update().pos, "a loop around would break its promise");
   return out;
 }
 

@@ -69,7 +69,7 @@ Result<Step> rewrite(const EquationIndex& index, const StmtPath& path, const Tar
   out.same_instances = false;
   out.proved = conditions_up_to(7);
   out.created = {top.name, run.name};
-  if (promises && !keeps_promises(row, out.after, *promises)) return no_site(program, row.update().pos, "a loop around would break its promise");
+  if (promises && !keeps_promises(row, sum.name, out.after, *promises)) return no_site(program, row.update().pos, "a loop around would break its promise");
   return out;
 }
 
