@@ -205,7 +205,10 @@ class Applier {
     const Tensor* target = program_.find(where.equation->tensor);
     if (match.integral && (target == nullptr || is_integer(target->dtype) || rule.identity->exact)) return true;
     if (!rule.identity->exact || !match.whole) return false;
-    if (match.consumed.size() != 2) return match.consumed.empty();
+    if (match.consumed.size() != 2) {
+      // The square of a product is joined to one product, which rounds elsewhere.
+      return match.consumed.empty() && algebra::chain_kind(*match.bindings.at(0).second) != algebra::ChainKind::product;
+    }
     const ExprPtr& chain = algebra::node_at(where.equation->rhs, match.position);
     return algebra::commuted_hash(*algebra::node_at(chain, match.consumed[0])) == algebra::commuted_hash(*algebra::node_at(chain, match.consumed[1]));
   }
