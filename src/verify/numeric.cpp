@@ -180,6 +180,9 @@ std::optional<Certificate> NumericJudge::run(std::string* absent) {
     // Each input in turn is the large one: the family picks it by the seed.
     for (std::size_t k = 1; k < hot_.size(); ++k) order.insert(order.begin() + 2, Family::scaled_rows);
   }
+  const auto inputs = static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(1, std::count_if(before_.program->tensors().begin(), before_.program->tensors().end(), [](const Tensor& t) {
+    return is_float(t.dtype) && t.shape && t.role != Role::out && t.role != Role::tmp;
+  })));
   int ran = 0;
   // Small programs are cheap and show little a run: several seeds, until enough elements were seen.
   std::uint64_t rounds = 0;
@@ -190,7 +193,9 @@ std::optional<Certificate> NumericJudge::run(std::string* absent) {
       if (ran > 0 && spent_ + family_cost_ > options_.budget) break;
       if (!certificate_.held) break;
       spent_ += family_cost_;
-      if (!family(f, options_.seed + rounds + (f == Family::scaled_rows ? large++ : 0))) continue;
+      const std::uint64_t seed = options_.seed + rounds;
+      // The k-th run of scaled_rows has the k-th input large: the family picks by the seed.
+      if (!family(f, f == Family::scaled_rows ? seed * inputs + large++ : seed)) continue;
       ++ran;
       if (certificate_.held && rounds == 0 && large < 2) families_ += fmt::format("{}{}", families_.empty() ? "" : " ", family_name(f));
     }
