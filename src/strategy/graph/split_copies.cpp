@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <set>
 
@@ -59,8 +60,29 @@ StmtPtr redirected(const StmtPtr& nest, const std::string& from, const std::stri
 
 }  // namespace
 
-SplitCopies::SplitCopies(const Program& program, std::uint32_t nest, std::string axis, std::vector<std::int64_t> extents, std::vector<StmtPtr> parts)
-    : program_(program), nest_(nest), axis_(std::move(axis)), extents_(std::move(extents)), parts_(std::move(parts)) {}
+const Result<std::map<std::string, Shape, std::less<>>>& SplitFacts::shapes() {
+  if (!shapes_) shapes_ = infer_shapes(program_);
+  return *shapes_;
+}
+
+bool SplitFacts::is_complete_before(const std::string& tensor, std::uint32_t nest) {
+  constexpr std::uint32_t kNever = std::numeric_limits<std::uint32_t>::max();
+  const auto [found, asked] = complete_from_.try_emplace(tensor, kNever);
+  if (asked) {
+    std::uint32_t from = 0, first_read = kNever;
+    for (const Access& access : flow_.accesses()) {
+      if (access.tensor != tensor) continue;
+      if (access.is_write) from = std::max(from, access.path[0] + 1);
+      if (!access.is_write && !access.is_self) first_read = std::min(first_read, access.path[0]);
+    }
+    if (from <= first_read && flow_.covered(tensor).holds == Answer::yes) found->second = from;
+  }
+  return nest >= found->second;
+}
+
+SplitCopies::SplitCopies(const Program& program, SplitFacts& facts, std::uint32_t nest, std::string axis, std::vector<std::int64_t> extents,
+                         std::vector<StmtPtr> parts)
+    : program_(program), facts_(facts), nest_(nest), axis_(std::move(axis)), extents_(std::move(extents)), parts_(std::move(parts)) {}
 
 const std::string& SplitCopies::var(std::size_t k) {
   while (vars_.size() <= k) vars_.push_back(fresh_var(program_, vars_));
@@ -112,7 +134,8 @@ Result<void> SplitCopies::copy_inputs() {
   });
   std::erase_if(inputs, [&](const std::string& name) { return written.contains(name); });
   if (inputs.empty()) return refuse(program_, program_.body()[nest_]->pos, 3, fmt::format("no operand has loop {} in a subscript", axis_));
-  CAIRN_TRY(const auto shapes, infer_shapes(program_));
+  if (!facts_.shapes()) return facts_.shapes().error();
+  const auto& shapes = *facts_.shapes();
   for (const std::string& name : inputs) {
     const Tensor& tensor = *program_.find(name);
     if (tensor.scope != Scope::g) return refuse(program_, tensor.pos, 3, fmt::format("{} has scope {}; only g tensors can be copied by nests of their own", name, scope_name(tensor.scope)));
@@ -133,7 +156,7 @@ Result<void> SplitCopies::copy_inputs() {
       before_.push_back(wrap_loops(loops, {make_equation(copy, std::move(to), make_read(name, std::move(from)))})[0]);
       parts_[part] = redirected(parts_[part], name, copy, window.lo);
     }
-    if (tensor.role == Role::tmp) to_check_.emplace_back(name, 3);
+    if (tensor.role == Role::tmp && !facts_.is_complete_before(name, nest_)) to_check_.emplace_back(name, 3);
   }
   return {};
 }

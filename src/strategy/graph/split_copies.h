@@ -1,21 +1,42 @@
 // The copies of tensor_split_to_decouple_operators: slices of inputs, results of the parts' own.
 #pragma once
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "analysis/affine.h"
+#include "analysis/flow.h"
 #include "ir/program.h"
 #include "ir/self_update.h"
 #include "verify/certificate.h"
 
 namespace cairn {
 
+// What the cuts of one program ask again and again. Keeps a reference to the program.
+class SplitFacts {
+ public:
+  explicit SplitFacts(const Program& program) : program_(program), flow_(program, FlowMode::boxes_only) {}
+  // infer_shapes() of the program.
+  const Result<std::map<std::string, Shape, std::less<>>>& shapes();
+  // Is every element of the tensor written before the nest, all of it before any read of another equation? Sufficient
+  // only: then any element may be read in the nest's place.
+  bool is_complete_before(const std::string& tensor, std::uint32_t nest);
+
+ private:
+  const Program& program_;
+  FlowAnalysis flow_;
+  std::optional<Result<std::map<std::string, Shape, std::less<>>>> shapes_;
+  std::map<std::string, std::uint32_t> complete_from_;   // the first nest after all writes, or none (the largest number)
+};
+
 // The parts of one nest cut along `axis`; refusals name the conditions of the strategy.
 class SplitCopies {
  public:
   // `extents` of the axis in each part; `parts` hold the shifted subscripts already.
-  SplitCopies(const Program& program, std::uint32_t nest, std::string axis, std::vector<std::int64_t> extents, std::vector<StmtPtr> parts);
+  SplitCopies(const Program& program, SplitFacts& facts, std::uint32_t nest, std::string axis, std::vector<std::int64_t> extents,
+              std::vector<StmtPtr> parts);
   // Each part reads copies of its slices: condition (3).
   Result<void> copy_inputs();
   // Each part writes temporaries of its own: condition (4).
@@ -42,6 +63,7 @@ class SplitCopies {
   const std::string& var(std::size_t k);
 
   const Program& program_;
+  SplitFacts& facts_;
   std::uint32_t nest_;
   std::string axis_;
   std::vector<std::int64_t> extents_;

@@ -108,38 +108,52 @@ Result<Exactness> check_order(const Program& program, const Place& place, std::i
   return legality.reorders_reduction ? class_of_reorder(program, place.axis->body) : Exactness::exact;
 }
 
-Result<Step> cut(const Program& program, const Target& target, const StmtPath& loop, std::int64_t at, bool inputs, bool results) {
-  CAIRN_TRY(const Place place, find_place(program, loop));
+// What the step puts in the nest's place; conditions (1) to (4) but for what must be asked of the program after it.
+struct Cut {
+  Exactness exactness = Exactness::exact;
+  SplitCopies copies;
+};
+
+Result<Cut> cut_parts(const Program& program, SplitFacts& facts, const Place& place, std::int64_t at, bool inputs, bool results) {
   const std::int64_t extent = place.axis->extent;
   if (at < 1 || at >= extent) {
     return refuse(program, place.axis->pos, 1, fmt::format("a cut at {} leaves nothing on one side: loop {} has {} iterations", at, place.axis->var, extent));
   }
-  Step step;
-  CAIRN_TRY(step.exactness, check_order(program, place, at));
+  CAIRN_TRY(Exactness exactness, check_order(program, place, at));
   std::vector<StmtPtr> parts{nest_part(program, place.path, 0, at), nest_part(program, place.path, at, extent - at)};
   if (!parts[1]) return refuse(program, place.axis->pos, 1, fmt::format("nothing of the nest runs from iteration {} of {} on", at, place.axis->var));
-  SplitCopies copies(program, place.path[0], place.axis->var, {at, extent - at}, std::move(parts));
-  if (inputs) CAIRN_CHECKED(copies.copy_inputs());
-  if (results) CAIRN_CHECKED(copies.copy_results());
-  step.exactness = std::max(step.exactness, copies.exactness());
+  Cut cut{exactness, SplitCopies(program, facts, place.path[0], place.axis->var, {at, extent - at}, std::move(parts))};
+  if (inputs) CAIRN_CHECKED(cut.copies.copy_inputs());
+  if (results) CAIRN_CHECKED(cut.copies.copy_results());
+  cut.exactness = std::max(cut.exactness, cut.copies.exactness());
+  return cut;
+}
+
+// The step without its inverse; the rest of the conditions.
+Result<Step> finish_cut(const Program& program, const Target& target, const Place& place, const Cut& cut) {
+  Step step;
+  step.exactness = cut.exactness;
   step.after = program;
-  step.after.set_body(replace_at(program.body(), {place.path[0]}, copies.statements()));
-  for (const Tensor& tensor : copies.made()) {
+  step.after.set_body(replace_at(program.body(), {place.path[0]}, cut.copies.statements()));
+  for (const Tensor& tensor : cut.copies.made()) {
     step.after.set_tensor(tensor);
     step.created.push_back(tensor.name);
   }
-  step.created.insert(step.created.end(), copies.vars().begin(), copies.vars().end());
-  for (const auto& [tensor, condition] : copies.to_check()) {
+  step.created.insert(step.created.end(), cut.copies.vars().begin(), cut.copies.vars().end());
+  for (const auto& [tensor, condition] : cut.copies.to_check()) {
     if (Result<void> written = check_written_before_read(step.after, tensor); !written) return refuse_because(std::move(written.error()), condition);
   }
   CAIRN_CHECKED(check_all_storage(step.after, target, 5));
-  step.same_instances = !inputs && !results;
+  step.same_instances = cut.copies.made().empty();
   step.proved = conditions_up_to(5);
   return step;
 }
 
-Args args_for(const Program& program, const StmtPath& loop, std::int64_t at, const char* copies) {
-  return Args{{"loop", loop_address(program.body(), loop)}, {"at", std::to_string(at)}, {"copies", copies}};
+Result<Step> cut(const Program& program, const Target& target, const StmtPath& loop, std::int64_t at, bool inputs, bool results) {
+  CAIRN_TRY(const Place place, find_place(program, loop));
+  SplitFacts facts(program);
+  CAIRN_TRY(const Cut parts, cut_parts(program, facts, place, at, inputs, results));
+  return finish_cut(program, target, place, parts);
 }
 
 // Is the loop's variable a subscript of what some equation below it writes?
@@ -150,22 +164,52 @@ bool any_result_has(const Stmt& loop) {
   return false;
 }
 
+// What cut() says, without building the program where nothing is left to ask of it.
+class Listing {
+ public:
+  Listing(const Program& program, const Target& target) : program_(program), target_(target), facts_(program) {
+    const auto owned = [](const Tensor& tensor) { return tensor.role == Role::tmp && tensor.scope != Scope::g; };
+    all_global_ = std::none_of(program.tensors().begin(), program.tensors().end(), owned);
+  }
+  bool takes(const Place& place, std::int64_t at, bool inputs, bool results) {
+    // Only a test below the axis can make a part vanish.
+    if (!inputs && !results && all_global_ && !has_test(place.axis->body)) return check_order(program_, place, at).ok();
+    const Result<Cut> cut = cut_parts(program_, facts_, place, at, inputs, results);
+    if (!cut) return false;
+    return (all_global_ && cut->copies.to_check().empty()) || finish_cut(program_, target_, place, *cut).ok();
+  }
+
+ private:
+  static bool has_test(const Body& body) {
+    return std::any_of(body.begin(), body.end(), [](const StmtPtr& s) { return s->is_test() || has_test(s->body); });
+  }
+  const Program& program_;
+  const Target& target_;
+  SplitFacts facts_;
+  bool all_global_ = true;
+};
+
 // Halves, without copies and with those that make the parts independent (own results along a reduction, own slices of
 // everything elsewhere), and cuts before the tail that a tile size leaves.
 std::vector<Args> list_sites(const Program& program, const Target& target) {
   std::vector<Args> out;
+  Listing listing(program, target);
   for (const StmtPath& loop : collect_loops(program.body())) {
     const std::int64_t extent = stmt_at(program.body(), loop)->extent;
-    if (extent < 2 || !find_place(program, loop)) continue;
+    if (extent < 2) continue;
+    const Result<Place> place = find_place(program, loop);
+    if (!place) continue;
+    const std::string address = loop_address(program.body(), loop);
+    const auto add = [&](std::int64_t at, const char* copies) { out.push_back(Args{{"loop", address}, {"at", std::to_string(at)}, {"copies", copies}}); };
     std::vector<std::int64_t> cuts{extent / 2};
     for (const std::int64_t size : tile_sizes(extent, target)) cuts.push_back(extent - extent % size);
     for (std::size_t k = 0; k < cuts.size(); ++k) {
       if (cuts[k] >= extent || std::find(cuts.begin(), cuts.begin() + static_cast<std::ptrdiff_t>(k), cuts[k]) != cuts.begin() + static_cast<std::ptrdiff_t>(k)) continue;
-      if (!cut(program, target, loop, cuts[k], false, false)) continue;
-      out.push_back(args_for(program, loop, cuts[k], "none"));
+      if (!listing.takes(*place, cuts[k], false, false)) continue;
+      add(cuts[k], "none");
       if (k > 0) continue;
-      const bool reduction = !any_result_has(*stmt_at(program.body(), loop));
-      if (cut(program, target, loop, cuts[k], !reduction, true)) out.push_back(args_for(program, loop, cuts[k], reduction ? "results" : "all"));
+      const bool reduction = !any_result_has(*place->axis);
+      if (listing.takes(*place, cuts[k], !reduction, true)) add(cuts[k], reduction ? "results" : "all");
     }
   }
   return out;
