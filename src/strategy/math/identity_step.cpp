@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
 #include "ir/interval.h"
 #include "ir/self_update.h"
@@ -94,6 +95,7 @@ struct Where {
   const Stmt* equation = nullptr;
   ExprPath accumulator;       // of a self-update
   bool is_update = false;
+  std::optional<UpdateOp> update;
 };
 
 Where where_of(const Program& program, StmtPath path) {
@@ -102,6 +104,7 @@ Where where_of(const Program& program, StmtPath path) {
   where.path = std::move(path);
   if (const std::optional<SelfUpdate> update = match_self_update(*where.equation)) {
     where.is_update = find_node(*where.equation->rhs, update->self, &where.accumulator);
+    where.update = update->op;
   }
   return where;
 }
@@ -122,8 +125,9 @@ class Applier {
     return found;
   }
 
-  // Conditions (1) to (4); the right side after the step.
-  Result<ExprPtr> rewrite(const Where& where, const Rule& rule, Match match, const ExprPtr& invented, Step* step) {
+  // Conditions (1) to (4); the right side after the step. What elements_at() gave for the place need not be asked about
+  // again (`known`).
+  Result<ExprPtr> rewrite(const Where& where, const Rule& rule, Match match, const ExprPtr& invented, Step* step, bool known = false) {
     const Stmt& equation = *where.equation;
     const ExprPath extent = algebra::extent_of(match);
     if (where.is_update && extent.size() <= where.accumulator.size() && std::equal(extent.begin(), extent.end(), where.accumulator.begin())) {
@@ -131,7 +135,7 @@ class Applier {
     }
     const std::vector<std::string> names = algebra::invented_by(rule);
     if (!names.empty()) {
-      CAIRN_CHECKED(check_invented(where, invented));
+      if (!known) CAIRN_CHECKED(check_invented(where, invented));
       for (const auto& [name, value] : match.bindings) {
         if (!algebra::same_value(value, invented)) continue;
         return refuse(program_, equation.pos, 4, fmt::format("{} is what the step would be put through: nothing new comes in", print_expr(*invented)));
@@ -142,13 +146,14 @@ class Applier {
     }
     const ExprPtr after = algebra::rewrite_at(rule, equation.rhs, match);
     const StmtPtr rewritten = make_equation(equation.tensor, equation.subscripts, after, equation.pos);
-    const std::optional<SelfUpdate> is = match_self_update(*rewritten), was = match_self_update(equation);
-    if (is.has_value() != was.has_value() || (is && is->op != was->op)) {
+    const std::optional<SelfUpdate> is = match_self_update(*rewritten);
+    if (is.has_value() != where.update.has_value() || (is && is->op != *where.update)) {
       return refuse(program_, equation.pos, 1, fmt::format("{} would change whether the update of {} is a self-update", rule.name(), equation.tensor));
     }
     const algebra::Place place = algebra::place_of(program_, where.path, extent);
     for (const ExprPtr& condition : algebra::conditions_of(rule, match, place)) {
       const algebra::Truth truth = prover_.prove(condition, place);
+      if (!step && truth != algebra::Truth::no) continue;
       const std::string text = algebra::describe_condition(program_, condition, place);
       if (truth == algebra::Truth::no) return refuse(program_, equation.pos, 2, fmt::format("{} needs {}, which never holds", rule.name(), text));
       if (step) step->recorded.push_back({text, truth == algebra::Truth::yes});
@@ -284,8 +289,9 @@ const IdentityUse* find_identity_use(std::string_view strategy) {
   return nullptr;
 }
 
-std::vector<ExprPtr> elements_at(const Program& program, const StmtPath& equation) {
+std::vector<ExprPtr> elements_at(const Program& program, const StmtPath& equation, std::size_t limit) {
   std::vector<ExprPtr> out;
+  std::set<Digest> offered;
   const Stmt& here = *stmt_at(program.body(), equation);
   const Tensor* target = program.find(here.tensor);
   const algebra::Place place = algebra::place_of(program, equation);
@@ -312,14 +318,14 @@ std::vector<ExprPtr> elements_at(const Program& program, const StmtPath& equatio
         fits = fits && bound != there.loops.end() && extent_here(e.name) <= bound->extent;
         return true;
       });
-      const ExprPtr& element = read;
-      if (fits && std::none_of(out.begin(), out.end(), [&](const ExprPtr& e) { return algebra::same_value(e, element); })) out.push_back(read);
+      if (fits && out.size() < limit && offered.insert(algebra::value_hash(*read)).second) out.push_back(read);
     }
   };
   const std::vector<EquationRef> all = collect_equations(program.body());
   const auto own = std::find_if(all.begin(), all.end(), [&](const EquationRef& ref) { return ref.path == equation; });
   offer(*own);
   for (const EquationRef& ref : all) {
+    if (out.size() >= limit) break;
     if (ref.path != equation) offer(ref);
   }
   return out;
@@ -341,6 +347,7 @@ std::vector<Args> list_identity_sites(const IdentityUse& use, const Program& pro
     const std::string address = fmt::format("s{}", number++);
     const std::uint64_t ops = algebra::ops_of(*ref.equation->rhs);
     std::optional<Where> where;
+    std::vector<ExprPtr> offered;
     std::size_t listed = 0;
     for (const Rule& rule : algebra::rules_of(use.strategy)) {
       if (!rule.may_fit(ops)) continue;
@@ -348,13 +355,13 @@ std::vector<Args> list_identity_sites(const IdentityUse& use, const Program& pro
       const std::vector<Match> matches = applier.matches(rule, *where);
       std::vector<ExprPtr> values = {nullptr};
       if (!use.invented.empty() && !matches.empty()) {
-        values = applier.elements(ref.path);
-        if (values.size() > kMaxElements) values.resize(kMaxElements);
+        if (offered.empty()) offered = elements_at(program, ref.path, kMaxElements);
+        values = offered;
       }
       for (std::size_t at = 0; at < matches.size(); ++at) {
         for (const ExprPtr& value : values) {
           if (listed >= kMaxSites) break;
-          if (!applier.rewrite(*where, rule, matches[at], value, nullptr)) continue;
+          if (!applier.rewrite(*where, rule, matches[at], value, nullptr, true)) continue;
           out.push_back(make_args(use, address, rule, at, value));
           ++listed;
         }
