@@ -262,6 +262,16 @@ def rescaled(x, scale):
     return x * scale / scale - x
 
 
+@workload((96, 64), (96, 64), (96, 1))
+def odds_ratio(p, q, total):
+    return (p / total) / (q / total)
+
+
+@workload((96, 64), (96, 64), (96, 1))
+def importance_weights(target, proposal, scale):
+    return (target * scale) / (proposal * scale) * target
+
+
 @workload((96, 64), (96, 64), (96, 64))
 def common_factor(a, b, c):
     return a * b + a * c

@@ -39,11 +39,11 @@ class PairTable {
   std::vector<Undo> undo_;
 };
 
-// The states that the shipped table is derived on, and its seed: all but the inlined ones.
+// The states that the shipped table is derived on, and its seed: a third of the common ones and all prepared ones.
 std::vector<WorkloadState> sample_states(const std::vector<WorkloadState>& states);
 inline constexpr std::uint64_t kPairSeed = 1;
-// Derives the table: in each of `states` up to two random sites a strategy, all pairs of these in both orders, and every
-// site of every strategy after one of them. Deterministic in the seed, whatever the number of jobs.
+// Derives the table: in each of `states` a random site a strategy, all pairs of these in both orders, and (in small
+// programs) a sample of the sites of every strategy after each of them. Deterministic in the seed, whatever the number of jobs.
 PairTable derive_pairs(const std::vector<WorkloadState>& states, const Target& target, std::uint64_t seed, unsigned jobs);
 
 }  // namespace cairn

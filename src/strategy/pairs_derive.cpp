@@ -11,10 +11,10 @@ namespace cairn {
 
 namespace {
 
-constexpr std::size_t kMovesAStrategy = 2;
-constexpr std::size_t kSitesTried = 6;        // random sites tried for each of these moves
-constexpr std::size_t kUndoSites = 24;        // sites a strategy in the search for a step back
-constexpr std::size_t kUndoMaxEquations = 6;  // larger programs have too many sites for that search
+constexpr std::size_t kSitesTried = 4;        // random sites tried for a move of a strategy
+constexpr std::size_t kUndoSites = 8;         // sites a strategy in the search for a step back
+constexpr std::size_t kUndoMaxEquations = 4;  // larger programs have too many sites for that search
+constexpr std::size_t kStride = 3;            // of the states, every so-manieth is looked at
 
 struct Move {
   std::size_t strategy = 0;
@@ -62,13 +62,12 @@ std::vector<Move> pick_moves(const WorkloadState& state, const Target& target, s
     const Strategy& strategy = *all_strategies()[s];
     Rng rng = Rng(seed).split(state.workload).split(state.state).split(strategy.name);
     std::vector<Args> sites = strategy.sites(state.program, target);
-    std::size_t made = 0;
-    for (std::size_t k = 0; k < kSitesTried && made < kMovesAStrategy && !sites.empty(); ++k) {
+    for (std::size_t k = 0; k < kSitesTried && !sites.empty(); ++k) {
       const std::size_t at = rng.below(sites.size());
       Result<Step> step = apply_action(state.program, target, {std::string(strategy.name), sites[at]});
       if (step) {
         moves.push_back({s, sites[at], std::move(step->after), step->inverse});
-        ++made;
+        break;
       }
       sites.erase(sites.begin() + static_cast<std::ptrdiff_t>(at));
     }
@@ -94,7 +93,6 @@ void count_undone(const WorkloadState& state, const std::vector<Move>& moves, co
   const Digest start = canonical_hash(state.program);
   for (std::size_t k = 0; k < moves.size(); ++k) {
     const Move& move = moves[k];
-    if (k > 0 && moves[k - 1].strategy == move.strategy) continue;  // one move a strategy
     if (canonical_hash(move.after) == start) continue;
     ++counts->steps[move.strategy];
     for (std::size_t s = 0; s < all_strategies().size(); ++s) {
@@ -143,10 +141,10 @@ class PairDeriver {
 };
 
 std::vector<WorkloadState> sample_states(const std::vector<WorkloadState>& states) {
+  const auto is_common = [](const WorkloadState& s) { return s.state == "imported" || s.state == "inlined" || s.state == "fused"; };
   std::vector<WorkloadState> sample;
-  for (const WorkloadState& state : states) {
-    if (state.state == "inlined") continue;   // between the other two
-    sample.push_back(state);
+  for (std::size_t k = 0; k < states.size(); ++k) {
+    if (k % kStride == 0 || !is_common(states[k])) sample.push_back(states[k]);
   }
   return sample;
 }

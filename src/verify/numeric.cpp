@@ -24,6 +24,8 @@ constexpr Family kBudgetOrder[] = {Family::normal,    Family::one_hot,       Fam
 constexpr Family kAlgebraicOrder[] = {Family::normal,    Family::scaled_rows, Family::small_integers, Family::one_hot,
                                       Family::zeros,     Family::magnitude,   Family::nonfinite,      Family::constant_rows,
                                       Family::uniform,   Family::cancellation, Family::outliers,      Family::denormals};
+constexpr double kNearMiss = 2;           // times the tolerance
+constexpr std::uint64_t kMoreSamples = 4;
 constexpr std::uint64_t kBudgetRuns = 8;  // of `before` for one error budget
 constexpr std::uint64_t kMaxRounds = 8;
 constexpr std::int64_t kEnoughElements = 20'000;
@@ -154,10 +156,22 @@ bool NumericJudge::family(Family f, std::uint64_t seed) {
     judge_identity(f, on, inputs, &*budget, *b);
     return true;
   }
+  bool near = false;
   for (auto& [name, one] : *budget) {
     if (options_.claim == Exactness::changes_precision) widen_to(narrowest_float(*after_.program), &one);
-    judge_output(on, name, compare_output(one, b->at(name)));
+    const Comparison c = compare_output(one, b->at(name));
+    near |= !c.ok && c.worst_ratio < kNearMiss;
   }
+  // A handful of runs underestimates the largest error now and then: a near miss is judged by a larger sample.
+  for (std::uint64_t k = 1; near && k <= kMoreSamples; ++k) {
+    Result<Budget> more = make_budget(*before_.program, inputs, combine64(seed, k), before_.options);
+    if (!more) return give_up(more.error());
+    for (auto& [name, one] : *budget) {
+      const std::vector<double>& tolerance = more->at(name).tolerance;
+      for (std::size_t i = 0; i < one.tolerance.size(); ++i) one.tolerance[i] = std::max(one.tolerance[i], tolerance[i]);
+    }
+  }
+  for (const auto& [name, one] : *budget) judge_output(on, name, compare_output(one, b->at(name)));
   return true;
 }
 

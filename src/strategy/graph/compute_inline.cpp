@@ -8,8 +8,8 @@
 // Legal when
 // (1) the tensor is a temporary with one defining equation, which is no self-update and stands under tests on loop
 //     variables only, and is read after it,
-// (2) the producer's subscripts are distinct loop variables or literals, and every other loop around it is
-//     around each use too,
+// (2) the producer's subscripts are distinct loop variables or literals, every other loop around it is around each
+//     use too, and so is every test on such a loop,
 // (3) the operands are not rewritten between the producer and a use,
 // (4) types stay: no operand is wider than the stored type, a use in a subscript needs no conversion, and a use in
 //     a self-update does not bring that tensor in.
@@ -36,6 +36,7 @@ struct Producer {
   const Tensor* tensor = nullptr;
   std::vector<const Stmt*> loops;      // around it
   std::vector<ExprPtr> tests;          // conjuncts around it
+  std::vector<StmtPath> moving_tests;  // those on loops that no subscript tells
 };
 
 bool in_list(const std::vector<const Stmt*>& loops, const Stmt* loop) { return std::find(loops.begin(), loops.end(), loop) != loops.end(); }
@@ -74,6 +75,10 @@ Result<Producer> find_producer(const Program& program, const std::string& name) 
     if (!is_index_condition(*stmt.cond)) {
       return refuse(program, stmt.pos, 1, fmt::format("{} is computed under a test that reads a tensor", name));
     }
+    const bool moving = std::any_of(producer.loops.begin(), producer.loops.end(), [&](const Stmt* loop) {
+      return uses_var(*stmt.cond, loop->var) && std::find(seen.begin(), seen.end(), loop->var) == seen.end();
+    });
+    if (moving) producer.moving_tests.emplace_back(producer.path.begin(), producer.path.begin() + static_cast<std::ptrdiff_t>(depth));
     for (ExprPtr& part : split_conjunction(stmt.cond)) producer.tests.push_back(std::move(part));
   }
   return producer;
@@ -110,6 +115,11 @@ Result<void> check_uses(const Program& program, const Producer& producer, const 
       if (!spatial && !in_list(use.loops, loop)) {
         return refuse(program, use.pos, 2, fmt::format("loop {} is around the definition of {} but neither its subscript nor around the use", loop->var, name));
       }
+    }
+    for (const StmtPath& test : producer.moving_tests) {
+      if (is_prefix(test, use.path)) continue;
+      return refuse(program, use.pos, 2, fmt::format("{} is computed only where a test on a loop that its subscripts do not tell holds; elsewhere the use "
+                                                     "sees an earlier iteration's value", name));
     }
     std::erase_if(common, [&](const Stmt* loop) { return !in_list(use.loops, loop); });
   }

@@ -380,6 +380,11 @@ Result<Step> apply_identity(const IdentityUse& use, const Program& program, cons
   step.after = with_replaced(program, path, Body{make_equation(equation.tensor, equation.subscripts, rhs, equation.pos)});
   step.same_instances = false;
   step.proved = conditions_up_to(use.conditions);
+  // Over the reals nothing overflows; the same factors in another order may, and so may a power.
+  const auto open = [](const SideCondition& c) { return !c.proved; };
+  if (step.exactness == Exactness::algebraic && std::none_of(step.recorded.begin(), step.recorded.end(), open)) {
+    step.recorded.push_back({fmt::format("no overflow or underflow at {}", equation_address(program.body(), path)), false});
+  }
   if (use.enabling) step.recorded.push_back({"enabling: judged at the end of its sequence", false});
   step.inverse = find_inverse(use, step.after, path, equation.rhs, match);
   return step;

@@ -1,6 +1,7 @@
 // The algebraic class: residues modulo p = 2q+1 and q, exp from Z_q to Z_p, a keyed random order, infinities.
 #include <algorithm>
 #include <cmath>
+#include <unordered_set>
 
 #include "ir/numbers.h"
 #include "ir/interp.h"
@@ -260,7 +261,10 @@ class FieldPass {
           h = tag(50 + h % kTied);
         }
         if (t.type == ComputeType::boolean) return integer(static_cast<std::int64_t>(h & 1));
-        return t.type == ComputeType::i64 ? integer(static_cast<std::int64_t>(h)) : random(h);
+        if (t.type == ComputeType::i64) return integer(static_cast<std::int64_t>(h));
+        const FieldValue drawn = random(h);
+        held_.insert(combine64(static_cast<std::uint64_t>(t.format), drawn.p));
+        return drawn;
       }
       case Kind::operation: return operation(t);
       default: break;
@@ -270,10 +274,12 @@ class FieldPass {
     switch (t.kind) {
       case Kind::chain: {
         const Term& inner = graph_[t.a];
-        return inner.kind == Kind::round && inner.format == t.format ? values_[inner.a] : x;
+        return t.b == 0 && inner.kind == Kind::round && inner.format == t.format ? values_[inner.a] : x;
       }
       case Kind::round:
         if (x.kind != Kind_::number) return x;
+        // What equals an element of that dtype is not changed by rounding to it.
+        if (held_.count(combine64(static_cast<std::uint64_t>(t.format), x.p)) != 0) return x;
         return opaque_odd(128 + static_cast<std::uint64_t>(t.format), x);
       case Kind::to_float: return x.kind == Kind_::integer ? whole(int_of(x)) : x;
       case Kind::to_bool: return x.kind == Kind_::integer ? integer(int_of(x) != 0) : integer(x.kind != Kind_::number || x.p != 0);
@@ -330,6 +336,7 @@ class FieldPass {
   std::uint64_t key_;
   FieldMode mode_;
   std::vector<FieldValue> values_;
+  std::unordered_set<std::uint64_t> held_;   // of dtype and residue: elements of inputs
   OperandSets sets_;
 };
 }  // namespace

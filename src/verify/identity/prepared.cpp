@@ -9,6 +9,7 @@
 #include "ir/interp.h"
 #include "ir/interval.h"
 #include "ir/numbers.h"
+#include "ir/walk.h"
 
 namespace cairn::identity {
 
@@ -88,6 +89,22 @@ class Preparer {
     return {};
   }
 
+  // True for the element of a temporary that sums (or multiplies) in the same dtype: a partial result.
+  bool is_partial(const Expr& operand, Dtype dtype, UpdateOp op) const {
+    if (operand.op != Op::read) return false;
+    const Tensor* tensor = code_.program->find(operand.name);
+    if (!tensor || tensor->role != Role::tmp || tensor->dtype != dtype) return false;
+    bool sums = false, other = false;
+    for (const EquationRef& ref : collect_equations(code_.program->body())) {
+      if (ref.equation->tensor != operand.name) continue;
+      const std::optional<SelfUpdate> update = match_self_update(*ref.equation);
+      const bool start = ref.equation->rhs->op == Op::int_literal || ref.equation->rhs->op == Op::float_literal;
+      sums |= update && update->op == op;
+      other |= !start && !(update && update->op == op);
+    }
+    return sums && !other;
+  }
+
   Result<void> equation(const Stmt& s) {
     const auto found = code_.tensor_of.find(s.tensor);
     if (found == code_.tensor_of.end()) return refuse(fmt::format("tensor {} has no shape", s.tensor));
@@ -109,6 +126,7 @@ class Preparer {
     e.update = update.has_value() && (is_float(d) || is_integer(d));
     if (e.update) e.op = update->op;
     e.narrow = is_float(d) && d != Dtype::f32 && d != Dtype::f64;
+    if (e.narrow && e.update && update->others.size() == 1) e.joins_partial = is_partial(*update->others[0].expr, d, e.op);
     self_ = e.update ? update->self : nullptr;
     CAIRN_TRY(TypedPtr rhs, elaborate_rhs(*code_.program, s));
     CAIRN_TRY(e.rhs, expression(*rhs));

@@ -235,6 +235,10 @@ TermId Recorder::apply(const Equation& e, const std::int64_t* v, TermId self) {
   TermId result = eval(e.site, e.rhs, v, self);
   if (halted()) return kUnwrittenTerm;
   const Dtype d = t.tensor->dtype;
+  // Joining partial results of its own dtype, an accumulator goes on: their roundings are of one chain.
+  if (const Term joined = graph_[result]; e.joins_partial && joined.kind == Kind::operation && (joined.op == Op::add || joined.op == Op::mul)) {
+    result = graph_.operation(joined.op, joined.type, graph_.chain(joined.a, d, true), graph_.chain(joined.b, d, true));
+  }
   if (d == Dtype::f32 || d == Dtype::f64 || d == Dtype::boolean) return result;
   return graph_.round(result, d, compute_type(d));
 }

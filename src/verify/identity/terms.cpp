@@ -287,10 +287,10 @@ TermId TermGraph::round(TermId a, Dtype dtype, ComputeType type) {
   return make({Kind::round, Op::read, type, dtype, a, 0, 0});
 }
 
-TermId TermGraph::chain(TermId a, Dtype dtype) {
+TermId TermGraph::chain(TermId a, Dtype dtype, bool joined) {
   const Term& t = terms_[a];
   if (t.kind != Kind::round || t.format != dtype) return a;
-  return make({Kind::chain, Op::read, t.type, dtype, a, 0, 0});
+  return make({Kind::chain, Op::read, t.type, dtype, a, joined ? 1u : 0u, 0});
 }
 
 }  // namespace cairn::identity

@@ -18,7 +18,7 @@ enum class Kind : std::uint8_t {
   input,       // element b,c (low and high half) of state a
   operation,   // op of a, b, c
   round,       // a put into dtype `format`, a float
-  chain,       // a, read by the accumulator that rounds it to `format` after each update
+  chain,       // a, read by the accumulator that rounds it to `format` after each update; b is 1 for a partial result
   to_float,    // an integer or bool a as a float of `type`
   to_int,      // a float a truncated to integer dtype `format`
   to_bool,     // a != 0
@@ -86,7 +86,7 @@ class TermGraph {
   TermId operation(Op op, ComputeType type, TermId a, TermId b = 0, TermId c = 0);
   TermId convert(TermId a, ComputeType to);
   TermId round(TermId a, Dtype dtype, ComputeType type);
-  TermId chain(TermId a, Dtype dtype);
+  TermId chain(TermId a, Dtype dtype, bool joined = false);
 
   bool is_integer(TermId id, std::int64_t* value) const {
     const Term& t = terms_[id];
