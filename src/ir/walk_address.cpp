@@ -1,7 +1,6 @@
 // Addresses of loops and equations, and fresh names.
 #include <algorithm>
 #include <charconv>
-#include <set>
 
 #include <fmt/core.h>
 
@@ -48,11 +47,22 @@ std::vector<StmtPath> loops_named(const Body& body, std::uint32_t nest, std::str
   return out;
 }
 
-void collect_vars(const Body& body, std::set<std::string>& out) {
+// Each name once: programs use the same few in every nest.
+void collect_vars(const Body& body, std::vector<std::string_view>& out) {
   for (const StmtPtr& stmt : body) {
-    if (stmt->is_loop()) out.insert(stmt->var);
+    if (stmt->is_loop() && std::find(out.begin(), out.end(), stmt->var) == out.end()) out.push_back(stmt->var);
     collect_vars(stmt->body, out);
   }
+}
+// Equations below `body` that stand before `path` in text order.
+std::size_t count_before(const Body& body, const StmtPath& path, std::size_t depth) {
+  std::size_t count = 0;
+  for (std::size_t k = 0; k < body.size() && (depth >= path.size() || k <= path[depth]); ++k) {
+    const bool on = depth < path.size() && k == path[depth];
+    if (on && depth + 1 == path.size()) return count;
+    count += body[k]->is_equation() ? 1 : count_before(body[k]->body, on ? path : StmtPath{}, on ? depth + 1 : 0);
+  }
+  return count;
 }
 }  // namespace
 
@@ -85,11 +95,9 @@ Result<StmtPath> find_loop(const Body& body, std::string_view address) {
 }
 
 std::string equation_address(const Body& body, const StmtPath& path) {
-  const std::vector<EquationRef> all = collect_equations(body);
-  for (std::size_t k = 0; k < all.size(); ++k) {
-    if (all[k].path == path) return fmt::format("s{}", k);
-  }
-  fail_check("equation_address: path is an equation", __FILE__, __LINE__, {});
+  const Stmt* equation = stmt_at(body, path);
+  CAIRN_CHECK_MSG(equation != nullptr && equation->is_equation(), "equation_address: path is an equation");
+  return fmt::format("s{}", count_before(body, path, 0));
 }
 
 Result<StmtPath> find_equation(const Body& body, std::string_view address) {
@@ -112,12 +120,12 @@ std::string fresh_tensor(const Program& program, const std::vector<std::string>&
 }
 
 std::string fresh_var(const Program& program, const std::vector<std::string>& also_taken) {
-  std::set<std::string> taken(also_taken.begin(), also_taken.end());
+  std::vector<std::string_view> taken{"as", "if", "in", "is", "or", "inf", "nan"};  // words of Python and of LEIR
+  taken.insert(taken.end(), also_taken.begin(), also_taken.end());
   collect_vars(program.body(), taken);
-  taken.insert({"as", "if", "in", "is", "or", "inf", "nan"});  // words of Python and of LEIR
   for (std::size_t i = 0;; ++i) {
     std::string name = nth_word(i, kVarLetters);
-    if (!taken.contains(name)) return name;
+    if (std::find(taken.begin(), taken.end(), name) == taken.end()) return name;
   }
 }
 
