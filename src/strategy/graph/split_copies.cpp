@@ -81,15 +81,19 @@ bool SplitFacts::is_complete_before(const std::string& tensor, std::uint32_t nes
 }
 
 SplitCopies::SplitCopies(const Program& program, SplitFacts& facts, std::uint32_t nest, std::string axis, std::vector<std::int64_t> extents,
-                         std::vector<StmtPtr> parts)
-    : program_(program), facts_(facts), nest_(nest), axis_(std::move(axis)), extents_(std::move(extents)), parts_(std::move(parts)) {}
+                         std::vector<StmtPtr> parts, bool only_ask)
+    : program_(program), facts_(facts), nest_(nest), axis_(std::move(axis)), extents_(std::move(extents)), parts_(std::move(parts)), only_ask_(only_ask) {}
 
 const std::string& SplitCopies::var(std::size_t k) {
-  while (vars_.size() <= k) vars_.push_back(fresh_var(program_, vars_));
+  while (vars_.size() <= k) vars_.push_back(only_ask_ ? std::string() : fresh_var(program_, vars_));
   return vars_[k];
 }
 
 std::string SplitCopies::make_temporary(const Tensor& like) {
+  if (only_ask_) {
+    made_.push_back(like);
+    return like.name;
+  }
   std::vector<std::string> taken;
   for (const Tensor& tensor : made_) taken.push_back(tensor.name);
   Tensor tensor;
@@ -143,6 +147,7 @@ Result<void> SplitCopies::copy_inputs() {
     for (std::size_t part = 0; part < parts_.size(); ++part) {
       CAIRN_TRY(const Window window, window_of(part, tensor, shape));
       const std::string copy = make_temporary(tensor);
+      if (only_ask_) continue;
       std::vector<LoopHeader> loops;
       std::vector<ExprPtr> from, to;
       for (std::size_t d = 0; d < shape.size(); ++d) {
@@ -240,6 +245,7 @@ Result<void> SplitCopies::copy_back(const std::string& tensor, std::size_t dim, 
       const bool index = std::all_of(stmt.subscripts.begin(), stmt.subscripts.end(), [](const ExprPtr& s) { return is_index_expr(*s); });
       if (domain.data_test || !index) failed = refuse(program_, stmt.pos, 4, fmt::format("where {} is written depends on data", tensor));
       tests |= domain.dropped_test;
+      if (only_ask_) return;
       std::vector<ExprPtr> to, from;
       for (std::size_t d = 0; d < stmt.subscripts.size(); ++d) {
         to.push_back(substitute_vars(stmt.subscripts[d], domain.names));
@@ -250,6 +256,7 @@ Result<void> SplitCopies::copy_back(const std::string& tensor, std::size_t dim, 
     });
     if (failed) return *failed;
     if (tests) to_check_.emplace_back(own, 4);
+    if (only_ask_) continue;
     std::vector<std::int64_t> lo(t.shape ? t.shape->size() : 64, 0);
     lo[dim] = starts[part];
     parts_[part] = redirected(parts_[part], tensor, own, lo);
@@ -274,13 +281,15 @@ Result<void> SplitCopies::combine(const std::string& tensor, const Stmt& equatio
   const std::vector<std::int64_t> lo(subs.size(), 0);
   for (StmtPtr& part : parts_) {
     const std::string own = make_temporary(t);
+    if (domain->dropped_test || !domain->tests.empty()) to_check_.emplace_back(own, 4);
+    if (only_ask_) continue;
     part = redirected(part, tensor, own, lo);
     const ExprPtr value = make_read(own, subs);
     sum = sum ? make_expr(op, {sum, value}) : value;
-    if (domain->dropped_test || !domain->tests.empty()) to_check_.emplace_back(own, 4);
   }
-  after_.push_back(wrap_domain(*domain, {make_equation(tensor, subs, make_expr(op, {make_read(tensor, subs), sum}))})[0]);
   exactness_ = std::max(exactness_, class_of_reduction(update.op, t.dtype));
+  if (only_ask_) return {};
+  after_.push_back(wrap_domain(*domain, {make_equation(tensor, subs, make_expr(op, {make_read(tensor, subs), sum}))})[0]);
   return {};
 }
 

@@ -35,8 +35,10 @@ class SplitFacts {
 class SplitCopies {
  public:
   // `extents` of the axis in each part; `parts` hold the shifted subscripts already.
+  // With `only_ask` conditions are checked and nothing is built: of the results, made() has its size and to_check() is
+  // empty if nothing has to be asked after the step.
   SplitCopies(const Program& program, SplitFacts& facts, std::uint32_t nest, std::string axis, std::vector<std::int64_t> extents,
-              std::vector<StmtPtr> parts);
+              std::vector<StmtPtr> parts, bool only_ask = false);
   // Each part reads copies of its slices: condition (3).
   Result<void> copy_inputs();
   // Each part writes temporaries of its own: condition (4).
@@ -68,6 +70,7 @@ class SplitCopies {
   std::string axis_;
   std::vector<std::int64_t> extents_;
   std::vector<StmtPtr> parts_;
+  bool only_ask_;
   Body before_, after_;
   std::vector<Tensor> made_;
   std::vector<std::string> vars_;

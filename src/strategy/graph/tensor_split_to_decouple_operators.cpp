@@ -114,15 +114,18 @@ struct Cut {
   SplitCopies copies;
 };
 
-Result<Cut> cut_parts(const Program& program, SplitFacts& facts, const Place& place, std::int64_t at, bool inputs, bool results) {
+Result<Cut> cut_parts(const Program& program, SplitFacts& facts, const Place& place, std::int64_t at, bool inputs, bool results, bool only_ask = false) {
   const std::int64_t extent = place.axis->extent;
   if (at < 1 || at >= extent) {
     return refuse(program, place.axis->pos, 1, fmt::format("a cut at {} leaves nothing on one side: loop {} has {} iterations", at, place.axis->var, extent));
   }
-  CAIRN_TRY(Exactness exactness, check_order(program, place, at));
+  Exactness exactness = Exactness::exact;
+  if (!only_ask) {
+    CAIRN_TRY(exactness, check_order(program, place, at));
+  }
   std::vector<StmtPtr> parts{nest_part(program, place.path, 0, at), nest_part(program, place.path, at, extent - at)};
   if (!parts[1]) return refuse(program, place.axis->pos, 1, fmt::format("nothing of the nest runs from iteration {} of {} on", at, place.axis->var));
-  Cut cut{exactness, SplitCopies(program, facts, place.path[0], place.axis->var, {at, extent - at}, std::move(parts))};
+  Cut cut{exactness, SplitCopies(program, facts, place.path[0], place.axis->var, {at, extent - at}, std::move(parts), only_ask)};
   if (inputs) CAIRN_CHECKED(cut.copies.copy_inputs());
   if (results) CAIRN_CHECKED(cut.copies.copy_results());
   cut.exactness = std::max(cut.exactness, cut.copies.exactness());
@@ -164,19 +167,25 @@ bool any_result_has(const Stmt& loop) {
   return false;
 }
 
-// What cut() says, without building the program where nothing is left to ask of it.
+// What cut() says of one cut, asked first without copies, without building the program where nothing is left to ask of it.
 class Listing {
  public:
   Listing(const Program& program, const Target& target) : program_(program), target_(target), facts_(program) {
     const auto owned = [](const Tensor& tensor) { return tensor.role == Role::tmp && tensor.scope != Scope::g; };
     all_global_ = std::none_of(program.tensors().begin(), program.tensors().end(), owned);
   }
-  bool takes(const Place& place, std::int64_t at, bool inputs, bool results) {
+  bool takes_plain(const Place& place, std::int64_t at) {
+    if (!check_order(program_, place, at)) return false;
     // Only a test below the axis can make a part vanish.
-    if (!inputs && !results && all_global_ && !has_test(place.axis->body)) return check_order(program_, place, at).ok();
+    return (all_global_ && !has_test(place.axis->body)) || takes(place, at, false, false);
+  }
+  // After takes_plain().
+  bool takes(const Place& place, std::int64_t at, bool inputs, bool results) {
+    const Result<Cut> asked = cut_parts(program_, facts_, place, at, inputs, results, true);
+    if (!asked) return false;
+    if (all_global_ && asked->copies.to_check().empty()) return true;
     const Result<Cut> cut = cut_parts(program_, facts_, place, at, inputs, results);
-    if (!cut) return false;
-    return (all_global_ && cut->copies.to_check().empty()) || finish_cut(program_, target_, place, *cut).ok();
+    return cut && finish_cut(program_, target_, place, *cut);
   }
 
  private:
@@ -205,7 +214,7 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
     for (const std::int64_t size : tile_sizes(extent, target)) cuts.push_back(extent - extent % size);
     for (std::size_t k = 0; k < cuts.size(); ++k) {
       if (cuts[k] >= extent || std::find(cuts.begin(), cuts.begin() + static_cast<std::ptrdiff_t>(k), cuts[k]) != cuts.begin() + static_cast<std::ptrdiff_t>(k)) continue;
-      if (!listing.takes(*place, cuts[k], false, false)) continue;
+      if (!listing.takes_plain(*place, cuts[k])) continue;
       add(cuts[k], "none");
       if (k > 0) continue;
       const bool reduction = !any_result_has(*place->axis);

@@ -195,6 +195,8 @@ std::string join(const std::vector<std::string>& parts, char separator) {
   return out;
 }
 
+constexpr std::size_t kMaxSites = 64;   // of one band
+
 // One choice of loops and sizes; listed if it splits something.
 void list_one(const std::vector<std::string>& names, const std::vector<std::int64_t>& extents,
               const std::vector<std::size_t>& loops, const std::vector<std::int64_t>& sizes, std::vector<Args>* out) {
@@ -207,9 +209,9 @@ void list_one(const std::vector<std::string>& names, const std::vector<std::int6
     chosen.push_back(names[loops[k]]);
     texts.push_back(std::to_string(size));
   }
-  if (!splits) return;
+  if (!splits || out->size() == kMaxSites) return;
   for (const char* tail : {"guard", "peel"}) {
-    if (!uneven && std::string_view(tail) == "peel") continue;
+    if (out->size() == kMaxSites || (!uneven && std::string_view(tail) == "peel")) continue;
     Args args{{"loops", join(chosen, '+')}, {"sizes", join(texts, 'x')}, {"tail", tail}};
     if (std::find(out->begin(), out->end(), args) == out->end()) out->push_back(std::move(args));
   }
@@ -255,7 +257,6 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
         for (const std::int64_t block : {8, 32, 128}) list_one(names, extents, {a, b}, {block, block}, &site);
       }
     }
-    if (site.size() > 64) site.resize(64);
     out.insert(out.end(), site.begin(), site.end());
   }
   return out;

@@ -111,15 +111,12 @@ Result<Parts> find_parts(const Program& program, const Args& args) {
   return parts;
 }
 
-Result<Step> apply(const Program& program, const Target&, const Args& args) {
+// Conditions (2), (3) and (4).
+Result<void> check_parts(const Program& program, const Parts& parts, std::int64_t factor) {
   const Body& body = program.body();
-  CAIRN_TRY(const Parts parts, find_parts(program, args));
-  const StmtPtr loop = shared_at(body, parts.loop);
-  const StmtPtr equation = shared_at(body, parts.equation);
+  const Stmt* loop = stmt_at(body, parts.loop);
+  const Stmt* equation = stmt_at(body, parts.equation);
   const std::string& name = equation->tensor;
-  const Tensor& tensor = *program.find(name);
-  const SelfUpdate update = *match_self_update(*equation);
-  const std::int64_t factor = args.get_int("factor");
   for (const ExprPtr& s : equation->subscripts) {
     if (!is_index_expr(*s)) {
       return refuse(program, equation->pos, 4, fmt::format("a subscript of {} is no index expression; a scatter has no partial results", name));
@@ -138,7 +135,18 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) {
   if (count_mentions({around}, name) != 1) {
     return refuse(program, around->pos, 2, fmt::format("another equation below {} mentions {}; it would see partial results", around->var, name));
   }
+  return {};
+}
 
+Result<Step> apply(const Program& program, const Target&, const Args& args) {
+  const Body& body = program.body();
+  CAIRN_TRY(const Parts parts, find_parts(program, args));
+  const std::int64_t factor = args.get_int("factor");
+  CAIRN_CHECKED(check_parts(program, parts, factor));
+  const StmtPtr loop = shared_at(body, parts.loop), equation = shared_at(body, parts.equation), around = shared_at(body, parts.place);
+  const std::string& name = equation->tensor;
+  const Tensor& tensor = *program.find(name);
+  const SelfUpdate update = *match_self_update(*equation);
   const std::string inner_var = fresh_var(program);
   Tensor partial;
   partial.name = fresh_tensor(program);
@@ -207,17 +215,19 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
     const Stmt& loop = *stmt_at(body, path);
     if (loop.kind != LoopKind::L || loop.mark.type != LoopMark::Type::none) continue;
     const std::string address = loop_address(body, path);
+    const std::vector<std::int64_t> factors = factors_of(loop.extent, target);
+    if (factors.empty()) continue;
     for (const StmtPath& equation : reductions_of(body, path)) {
       for (StmtPath place = path; !place.empty(); place = parent_of(place)) {
         if (!stmt_at(body, place)->is_loop()) continue;
         if (count_mentions({shared_at(body, place)}, stmt_at(body, equation)->tensor) != 1) break;
-        bool accepted = false, asked = false;   // the factors differ in condition (3) alone, which all of them meet
-        for (const std::int64_t factor : factors_of(loop.extent, target)) {
-          const Args args{{"loop", address}, {"equation", equation_address(body, equation)}, {"factor", std::to_string(factor)},
-                          {"place", loop_address(body, place)}};
-          if (!asked) accepted = apply(program, target, args).ok();
-          asked = true;
-          if (accepted) out.push_back(args);
+        Args args{{"loop", address}, {"equation", equation_address(body, equation)}, {"factor", ""}, {"place", loop_address(body, place)}};
+        const Result<Parts> parts = find_parts(program, args);
+        // The factors differ in condition (3) alone, which all of them meet.
+        if (!parts || !check_parts(program, *parts, factors[0])) continue;
+        for (const std::int64_t factor : factors) {
+          args.set("factor", std::to_string(factor));
+          out.push_back(args);
         }
       }
     }
