@@ -363,6 +363,8 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
     if (!producer || shape == flow.shapes().end()) continue;
     std::optional<bool> starts;
     for (const StmtPath& path : loops) {
+      const auto outside = [&](const Access& a) { return a.tensor == tensor.name && !is_prefix(producer->path, a.path) && !is_prefix(path, a.path); };
+      if (std::any_of(flow.accesses().begin(), flow.accesses().end(), outside)) continue;   // most loops, without a message
       if (!check_between(program, flow.accesses(), *producer, path)) continue;
       if (!starts) starts = find_start(flow, program, &*producer).ok();
       if (!*starts) break;
