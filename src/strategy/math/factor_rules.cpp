@@ -47,9 +47,9 @@ bool takes_factorization(const ExprPtr& root, const Match& match) { return takes
 
 bool takes_expand_factorization(const ExprPtr& root, const Match& match) { return !is_term(root, match); }
 
-bool takes_collect(const ExprPtr& root, const Match& match) {
+bool takes_collect(const ExprPtr&, const Match& match) {
   const ExprPtr* variable = algebra::find_binding(match.bindings, "x");
-  if (!variable || takes_all(root, match) || algebra::chain_kind(**variable) != ChainKind::none) return false;
+  if (!variable || algebra::chain_kind(**variable) != ChainKind::none) return false;
   return (*variable)->op != Op::int_literal && (*variable)->op != Op::float_literal;
 }
 
