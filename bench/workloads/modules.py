@@ -351,3 +351,29 @@ def one_part_of_two(x, y):
 @workload((4, 12, 20, 20), (4, 12, 20, 20))
 def centre_crop(x, y):
     return (x.exp() + y)[:, :, 4:-4, 4:-4].mean((2, 3))
+
+
+# With constants that meet once producers are inlined.
+@workload((64, 1, 32))
+def mean_of_one_token(x):
+    return x.mean(1)
+
+
+@workload((64, 128))
+def exp_with_zero_start(x):
+    return torch.zeros_like(x) + x.exp()
+
+
+@workload((64, 128), (64, 128))
+def gate_of_ones(x, y):
+    return (torch.ones_like(x) * 0.5 + 0.5) * x * y
+
+
+@workload((64, 128), (64, 128))
+def full_mask(x, y):
+    return torch.where(torch.arange(128) < 128, x, y)
+
+
+@workload((4, 6, 20))
+def pad_and_crop(x):
+    return F.pad(x, (2, 2))[..., 2:-2].exp()

@@ -119,4 +119,26 @@ std::int64_t pow_int(std::int64_t a, std::int64_t b) {
   return result;
 }
 
+bool is_exact_arithmetic(char op, double a, double b, double* result) {
+  constexpr double kLeast = 0x1p-126, kMost = 0x1.fffffep127;
+  const auto held = [](double x) { return std::fabs(x) <= kMost && static_cast<double>(static_cast<float>(x)) == x; };
+  if (!held(a) || !held(b)) return false;
+  // Products of two significands of 24 bits are exact in f64; the error of a sum is found by Knuth's TwoSum.
+  double r = 0;
+  bool exact = true;
+  if (op == '-') b = -b;
+  switch (op) {
+    case '*': r = a * b; break;
+    case '/': r = a / b; break;
+    default: {
+      r = a + b;
+      const double part = r - a;
+      exact = (a - (r - part)) + (b - part) == 0;
+    }
+  }
+  if (!exact || !held(r) || std::fabs(r) < kLeast || (op == '/' && r * b != a)) return false;
+  *result = r;
+  return true;
+}
+
 }  // namespace cairn

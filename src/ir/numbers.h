@@ -32,6 +32,10 @@ inline double round_to_precision(double x, int precision, int min_exponent) {
 // Rounds toward +inf (up) or -inf; a value that nearest rounding keeps finite stays finite.
 double round_directed(Dtype dtype, double value, bool up);
 
+// Whether +, -, * or / of two numbers is a number that f32 holds and operands that f32 holds give without rounding, so that
+// every compute type of floats gives the same bits; zero and subnormal results are left out. `op` is one of "+-*/".
+bool is_exact_arithmetic(char op, double a, double b, double* result);
+
 template <class T>
 inline T max_nan(T a, T b) { return a > b || a != a ? a : b; }
 template <class T>

@@ -200,6 +200,7 @@ constexpr Builder kBuilders[] = {
     {"compute_at", generate_layout},
     {"loop_peel", generate_layout},
     {"scalar_replace", generate_layout},
+    {"constant_fold", generate_constants},
     {"cancellation", generate_algebra},
     {"expand_cancellation", generate_algebra},
     {"apart", generate_algebra},

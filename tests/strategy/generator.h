@@ -28,5 +28,7 @@ std::string generate_softmax(Rng* rng);
 std::string generate_layout(Rng* rng);
 // Quotients, powers, exponentials and logarithms (generator_math.cpp).
 std::string generate_algebra(Rng* rng);
+// Literals, neutral operands and conditions of loop variables (generator_constants.cpp).
+std::string generate_constants(Rng* rng);
 
 }  // namespace cairn::test

@@ -172,8 +172,19 @@ TermId TermGraph::fold_integer(Op op, ComputeType type, TermId a, TermId b) {
   return kUnwrittenTerm;
 }
 
+TermId TermGraph::fold_literals(Op op, ComputeType type, TermId a, TermId b) {
+  const char sign = op == Op::add ? '+' : op == Op::mul ? '*' : op == Op::div ? '/' : 0;
+  const Term &s = terms_[a], &t = terms_[b];
+  if (sign == 0 || s.kind != Kind::operation || s.op != Op::float_literal || t.kind != Kind::operation || t.op != Op::float_literal) return kUnwrittenTerm;
+  const Literal x = literals_[s.a], y = literals_[t.a];
+  double r = 0;
+  const bool plain = x.number == x.decimal && y.number == y.decimal;
+  return plain && is_exact_arithmetic(sign, x.number, y.number, &r) ? literal(r, r, type) : kUnwrittenTerm;
+}
+
 TermId TermGraph::fold_float(Op op, ComputeType type, TermId a, TermId b) {
   constexpr double kInf = HUGE_VAL;
+  if (const TermId folded = fold_literals(op, type, a, b); folded != kUnwrittenTerm) return folded;
   switch (op) {
     case Op::add:
       if (is_literal(a, 0)) return b;

@@ -101,6 +101,8 @@ class TermGraph {
   TermId constant(std::int64_t value, ComputeType type);
   TermId make(const Term& t);
   TermId fold_integer(Op op, ComputeType type, TermId a, TermId b);
+  // Arithmetic of two literals that no type of floats rounds.
+  TermId fold_literals(Op op, ComputeType type, TermId a, TermId b);
   TermId fold_float(Op op, ComputeType type, TermId a, TermId b);
   TermId negate(TermId a, ComputeType type);
   bool is_literal(TermId id, double value) const {
