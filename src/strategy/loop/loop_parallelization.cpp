@@ -25,7 +25,7 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
     const std::string address = loop_address(program.body(), path);
     if (loop.kind == LoopKind::P) out.push_back(Args{{"loop", address}, {"kind", "L"}});
     if (loop.kind != LoopKind::L || loop.mark.type != LoopMark::Type::none || loop.extent < 2) continue;
-    if (loop_of_kind_above(program.body(), path, {LoopKind::P, LoopKind::V, LoopKind::M})) continue;
+    if (loop_of_kind_above(program.body(), path, {LoopKind::V, LoopKind::M})) continue;
     if (!check_promise(program, path, LoopKind::P, target).ok) continue;
     out.push_back(Args{{"loop", address}, {"kind", "P"}});
   }

@@ -2,8 +2,8 @@
 //
 //   D=A*C+E*C+F  =>  D=(A+E)*C+F
 //
-// Rows of analysis/algebra/identities.txt apply to two terms of a sum that has more (factorization takes whole sums)
-// and share a factor that is no product, sum or literal: the variable. Factors are the same only with equal subscripts.
+// Rows of analysis/algebra/identities.txt apply to two terms of a sum (factorization takes those that are all of it too)
+// that share a factor that is no product, sum or literal: the variable. Factors are the same only with equal subscripts.
 // `at` counts a row's matches in the right side. Three terms take two steps.
 //
 // Legal when
