@@ -92,7 +92,8 @@ CertificateSet certify(const Program& before, const Program& after, Exactness cl
   set.certificates.push_back(check_wellformed(before, after, options.target));
   const bool wellformed = set.certificates[0].held;
   std::optional<Certificate> legal = action != nullptr ? check_legal(*action) : std::nullopt;
-  const bool replayed = legal && legal->held;
+  // With conditions only recorded no `rule` is granted, but the rewrite is the strategy's all the same.
+  const bool replayed = action != nullptr && action->replayed && !action->proved.empty();
   if (legal && legal->rung == Rung::legal) set.certificates.push_back(*std::exchange(legal, std::nullopt));
   std::optional<Certificate> numeric;
   if (wellformed && options.numeric) numeric = judge_values(before, after, &set, options);
@@ -104,7 +105,10 @@ CertificateSet certify(const Program& before, const Program& after, Exactness cl
     std::string absent;
     // The field does not know the laws of max with + and *: there a replayed rule stands by itself. Whether values that one
     // meets break a condition is the families' to say.
-    if (result.verdict == IdentityResult::Verdict::failed && result.incomplete && replayed) {
+    // So is an element at which a recorded divisor is zero.
+    const bool excused = result.reason.find(" is void") != std::string::npos &&
+                         std::any_of(set.conditions.begin(), set.conditions.end(), [](const SideCondition& c) { return !c.proved; });
+    if (result.verdict == IdentityResult::Verdict::failed && (result.incomplete || excused) && replayed) {
       absent = "not shown: " + result.reason;
     } else if (std::optional<Certificate> c = identity_certificate(result, action != nullptr || !set.conditions.empty() || numeric, &absent)) {
       if (action == nullptr) {

@@ -19,7 +19,10 @@ constexpr std::int64_t kBandSize = 100'000;
 enum Band : std::int64_t { kSum = 0, kInput = 100'000, kUnderflow = 200'000, kOverflow = 300'000, kDivisor = 400'000 };
 
 ExprPtr both(ExprPtr a, ExprPtr b) { return make_expr(Op::logical_and, {std::move(a), std::move(b)}); }
-ExprPtr choose(ExprPtr c, ExprPtr a, ExprPtr b) { return make_expr(Op::select, {std::move(c), std::move(a), std::move(b)}); }
+// A null mark is no condition: 0.
+ExprPtr choose(ExprPtr c, ExprPtr a, ExprPtr b) {
+  return make_expr(Op::select, {std::move(c), a ? std::move(a) : make_int(0), b ? std::move(b) : make_int(0)});
+}
 ExprPtr negate(ExprPtr a) { return make_expr(Op::logical_not, {std::move(a)}); }
 ExprPtr is_nan(ExprPtr a) { return make_expr(Op::isnan, {std::move(a)}); }
 ExprPtr is_finite(const ExprPtr& a) { return make_expr(Op::eq, {make_expr(Op::sub, {a, a}), make_int(0)}); }

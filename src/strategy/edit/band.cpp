@@ -105,9 +105,23 @@ StmtPtr loop_like(const Stmt& like, LoopKind kind, std::int64_t extent, std::str
   return make_loop(kind, extent, std::move(var), {}, mark, like.pos);
 }
 
+// A loop or test around nothing, which a simplified tail may leave, goes.
+static Body drop_empty(const Body& body) {
+  Body out;
+  for (const StmtPtr& stmt : body) {
+    if (stmt->is_equation()) {
+      out.push_back(stmt);
+      continue;
+    }
+    Body inner = drop_empty(stmt->body);
+    if (!inner.empty()) out.push_back(inner == stmt->body ? stmt : with_body(*stmt, std::move(inner)));
+  }
+  return out;
+}
+
 Program with_replaced(const Program& program, const StmtPath& path, const Body& replacement) {
   Program out = program;
-  out.set_body(replace_at(program.body(), path, replacement));
+  out.set_body(replace_at(program.body(), path, drop_empty(replacement)));
   return out;
 }
 

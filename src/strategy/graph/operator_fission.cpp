@@ -23,6 +23,7 @@
 #include "ir/self_update.h"
 #include "ir/walk.h"
 #include "strategy/edit/band.h"
+#include "strategy/edit/order.h"
 #include "strategy/edit/refuse.h"
 #include "strategy/registry.h"
 
@@ -182,6 +183,11 @@ Result<Step> cut_nest_at(const Program& program, const Args& args) {
   const Program question = sunk ? with_replaced(expanded, cut.loop, build_sunk(band.loops, {}, band.body)) : expanded;
   const Legality legality = check_fission(question, cut.loop, depth, cut.at);
   if (!legality.ok) return refuse_because(legality.reason, 3);
+  // Two updates of one element in one body take turns; apart, the first goes through all iterations before the second.
+  const StmtPtr whole = shared_at(program.body(), cut.loop);
+  if (legality.reorders_reduction && class_of_reorder(program, {whole}) != Exactness::exact) {
+    return refuse(program, whole->pos, 3, fmt::format("the updates on both sides of the cut take turns in loop {}; apart they would sum in another order", whole->var));
+  }
   const auto middle = band.body.begin() + static_cast<std::ptrdiff_t>(cut.at);
   Body both = build_band(band.loops, band.tests, Body(band.body.begin(), middle));
   const Body second = build_band(band.loops, band.tests, Body(middle, band.body.end()));
@@ -215,11 +221,14 @@ std::vector<Args> list_sites(const Program& program, const Target&) {
     const Band band = band_at(program.body(), path);
     if (band.body.size() < 2) continue;
     StmtPath at = path;
-    while (stmt_at(program.body(), at)->body.size() == 1) at.push_back(0);
+    // Tests that the band does not lift are statements of its body.
+    while (stmt_at(program.body(), at)->body != band.body && stmt_at(program.body(), at)->body.size() == 1) at.push_back(0);
+    if (stmt_at(program.body(), at)->body != band.body) continue;
     for (std::uint32_t k = 1; k < band.body.size() && k <= 64; ++k) {
       StmtPath equation = at;
       equation.push_back(k);
-      while (!stmt_at(program.body(), equation)->is_equation()) equation.push_back(0);
+      while (!stmt_at(program.body(), equation)->is_equation() && !stmt_at(program.body(), equation)->body.empty()) equation.push_back(0);
+      if (!stmt_at(program.body(), equation)->is_equation()) continue;   // a loop around nothing
       const Args site{{"loop", loop_address(program.body(), path)}, {"cut", equation_address(program.body(), equation)}};
       if (cut_nest_at(program, site)) out.push_back(site);
     }

@@ -225,6 +225,27 @@ TermId TermGraph::fold_float(Op op, ComputeType type, TermId a, TermId b) {
   return kUnwrittenTerm;
 }
 
+TermId TermGraph::assume(TermId id, TermId condition, bool holds, int depth) {
+  const Term t = terms_[id];
+  if (t.kind == Kind::round || t.kind == Kind::chain) {
+    const TermId inner = depth == 0 ? t.a : assume(t.a, condition, holds, depth - 1);
+    if (inner == t.a) return id;
+    return t.kind == Kind::round ? round(inner, t.format, t.type) : chain(inner, t.format, t.b != 0);
+  }
+  if (t.kind != Kind::operation || t.op == Op::int_literal || t.op == Op::float_literal) return id;
+  if (t.op == Op::select && t.a == condition) return assume(holds ? t.b : t.c, condition, holds, depth);
+  if (depth == 0) return id;
+  TermId args[3] = {0, 0, 0};
+  const int n = operands(t, args);
+  bool changed = false;
+  for (int i = t.op == Op::select ? 1 : 0; i < n; ++i) {
+    const TermId was = args[i];
+    args[i] = assume(was, condition, holds, depth - 1);
+    changed |= args[i] != was;
+  }
+  return changed ? operation(t.op, t.type, args[0], args[1], args[2]) : id;
+}
+
 TermId TermGraph::operation(Op op, ComputeType type, TermId a, TermId b, TermId c) {
   if (op == Op::gt || op == Op::ge) {
     std::swap(a, b);
@@ -238,6 +259,8 @@ TermId TermGraph::operation(Op op, ComputeType type, TermId a, TermId b, TermId 
   if (op == Op::select) {
     std::int64_t chosen = 0;
     if (is_integer(a, &chosen)) return chosen != 0 ? b : c;
+    b = assume(b, a, true, kAssumeDepth);
+    c = assume(c, a, false, kAssumeDepth);
     if (b == c) return b;
   } else {
     if (commutes(op) && a > b) std::swap(a, b);

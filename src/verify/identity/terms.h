@@ -87,6 +87,9 @@ class TermGraph {
   TermId convert(TermId a, ComputeType to);
   TermId round(TermId a, Dtype dtype, ComputeType type);
   TermId chain(TermId a, Dtype dtype, bool joined = false);
+  // The term where `condition` is known: choices by it inside, down to `depth` operations, are made.
+  TermId assume(TermId id, TermId condition, bool holds, int depth);
+  static constexpr int kAssumeDepth = 4;
 
   bool is_integer(TermId id, std::int64_t* value) const {
     const Term& t = terms_[id];
