@@ -83,6 +83,16 @@ constexpr char kProduct[] =
     "in A^{f32}_{1024,1024};in C^{f32}_{1024,1024};out D^{f32}_{1024,1024};\n"
     "L^{1024}_{i=0}L^{1024}_{j=0}L^{1024}_{k=0}[D_{i,j}=D_{i,j}+A_{i,k}*C_{k,j};];";
 
+// A program of copies alone has reads of rank two and no operands.
+TEST(Identity, CopiesOfALargeMatrix) {
+  const Program before = parse_ok("in A^{f32}_{128,64};out D^{f32}_{128,64};L^{128}_{i=0}L^{64}_{j=0}[D_{i,j}=A_{i,j};];");
+  const Program after = parse_ok("in A^{f32}_{128,64};out D^{f32}_{128,64};L^{64}_{j=0}L^{128}_{i=0}[D_{i,j}=A_{i,j};];");
+  const Program wrong = parse_ok("in A^{f32}_{128,64};out D^{f32}_{128,64};L^{128}_{i=0}L^{64}_{j=0}[D_{i,j}=A_{i,63-j};];");
+  IdentityOptions options;
+  EXPECT_EQ(check_identity(before, after, options).verdict, IdentityResult::Verdict::held);
+  EXPECT_EQ(check_identity(before, wrong, options).verdict, IdentityResult::Verdict::failed);
+}
+
 TEST(Identity, StagedTilesOfAFullProduct) {
   const Program before = parse_ok(kProduct);
   const std::string staged = *read_file(std::string(CAIRN_SOURCE_DIR) + "/tests/verify/data/path_1024.leir");

@@ -133,7 +133,7 @@ class CutFinder {
 
   void conditions(const Equation& e) {
     visit_equation(e, [&](const Node& n) {
-      if (n.form != TypedExpr::Form::node || n.count != 2) return;
+      if (n.form != TypedExpr::Form::node || n.count != 2 || n.tensor >= 0) return;   // a read has subscripts, no operands
       const std::uint32_t a = code_.operands[n.first], b = code_.operands[n.first + 1];
       switch (n.op) {
         case Op::lt: case Op::le: case Op::gt: case Op::ge: case Op::eq: case Op::ne: case Op::max: case Op::min: {
