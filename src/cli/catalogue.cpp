@@ -14,8 +14,6 @@ namespace cairn {
 
 namespace {
 
-constexpr const char* kFolders[] = {"graph", "loop", "memory", "math", "gpu"};
-
 // How often a strategy fires: sites that apply and verify count; one is enough for a state.
 struct Firing {
   std::vector<std::string> workloads;   // in order of the list, each once
@@ -54,52 +52,55 @@ std::vector<Firing> count_firing(const std::vector<WorkloadState>& states, const
   return firing;
 }
 
+// The strategy's file of that extension in one of the folders; empty if there is none.
+std::string file_of(const Strategy& strategy, const std::string& pages, std::string_view extension) {
+  for (const char* folder : {"graph", "loop", "memory", "math", "gpu"}) {
+    std::string path = fmt::format("{}/{}/{}.{}", pages, folder, strategy.name, extension);
+    if (file_exists(path)) return path;
+  }
+  return {};
+}
+
 // The prose of a page: after the title, before the first block, level-2 titles made level 4.
 Result<std::string> prose_of(const Strategy& strategy, const std::string& pages) {
-  for (const char* folder : kFolders) {
-    const std::string path = fmt::format("{}/{}/{}.md", pages, folder, strategy.name);
-    if (!file_exists(path)) continue;
-    CAIRN_TRY(const std::string text, read_file(path));
-    const std::size_t title = text.find('\n');
-    const std::size_t block = text.find("```");
-    if (title == std::string::npos || block == std::string::npos || block < title) {
-      return Error{Code::parse, fmt::format("{}: found no title and no case, expected both", path), {}, {}};
-    }
-    std::string prose = text.substr(title, block - title);
-    // A last paragraph that leads over to the first case stays with it.
-    if (const std::size_t end = prose.find_last_not_of("\n "); end != std::string::npos && prose[end] == ':') {
-      prose.resize(std::max<std::size_t>(prose.rfind("\n\n", end), 1));
-    }
-    const std::size_t first = prose.find_first_not_of("\n "), last = prose.find_last_not_of("\n ");
-    return first == std::string::npos ? std::string() : prose.substr(first, last - first + 1);
+  const std::string path = file_of(strategy, pages, "md");
+  if (path.empty()) return Error{Code::io, fmt::format("{}: strategy {} has no page there", pages, strategy.name), {}, {}};
+  CAIRN_TRY(const std::string text, read_file(path));
+  const std::size_t title = text.find('\n');
+  const std::size_t block = text.find("```");
+  if (title == std::string::npos || block == std::string::npos || block < title) {
+    return Error{Code::parse, fmt::format("{}: found no title and no case, expected both", path), {}, {}};
   }
-  return Error{Code::io, fmt::format("{}: strategy {} has no page there", pages, strategy.name), {}, {}};
+  std::string prose = text.substr(title, block - title);
+  // A last paragraph that leads over to the first case stays with it.
+  if (const std::size_t end = prose.find_last_not_of("\n "); end != std::string::npos && prose[end] == ':') {
+    prose.resize(std::max<std::size_t>(prose.rfind("\n\n", end), 1));
+  }
+  const std::size_t first = prose.find_first_not_of("\n "), last = prose.find_last_not_of("\n ");
+  return first == std::string::npos ? std::string() : prose.substr(first, last - first + 1);
 }
 
 // The numbered conditions in the header comment of the strategy's source, as a list; empty if it has none.
 Result<std::string> conditions_of(const Strategy& strategy, const std::string& pages) {
-  for (const char* folder : kFolders) {
-    const std::string path = fmt::format("{}/{}/{}.cpp", pages, folder, strategy.name);
-    if (!file_exists(path)) continue;
-    CAIRN_TRY(const std::string text, read_file(path));
-    const std::size_t start = text.find("// Legal when");
-    if (start == std::string::npos) return Error{Code::parse, fmt::format("{}: found no '// Legal when', expected the numbered conditions", path), {}, {}};
-    std::string list;
-    for (std::size_t at = text.find('\n', start) + 1; text.compare(at, 3, "// ") == 0;) {
-      const std::size_t end = text.find('\n', at);
-      std::string line = text.substr(at + 3, end - at - 3);
-      at = end + 1;
-      if (line[0] == '(') {
-        list += "- " + line + "\n";
-      } else if (line[0] == ' ') {
-        list += "  " + line.substr(line.find_first_not_of(' ')) + "\n";
-      } else {
-        break;
-      }
+  const std::string path = file_of(strategy, pages, "cpp");
+  if (path.empty()) return std::string();
+  CAIRN_TRY(const std::string text, read_file(path));
+  const std::size_t start = text.find("// Legal when");
+  if (start == std::string::npos) return Error{Code::parse, fmt::format("{}: found no '// Legal when', expected the numbered conditions", path), {}, {}};
+  std::string list;
+  for (std::size_t at = text.find('\n', start) + 1; text.compare(at, 3, "// ") == 0;) {
+    const std::size_t end = text.find('\n', at);
+    std::string line = text.substr(at + 3, end - at - 3);
+    at = end + 1;
+    if (line[0] == '(') {
+      list += "- " + line + "\n";
+    } else if (line[0] == ' ') {
+      list += "  " + line.substr(line.find_first_not_of(' ')) + "\n";
+    } else {
+      break;
     }
-    return list;
   }
-  return std::string();
+  return list;
 }
 
 std::string list_some(const std::vector<std::string>& names, std::size_t limit) {

@@ -1,6 +1,8 @@
 // The Step-TP reading of promises (leir.md "The Step-TP profile").
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 
 #include <fmt/core.h>
@@ -24,25 +26,21 @@ bool blocks_outermost(const Body& body) {
   });
 }
 
+// Loops of a kind for which `which` holds become P with a hint of what they were; their variables are noted.
+Body read_as_parallel(const Body& body, LoopKind kind, const std::function<bool(const Stmt&)>& which,
+                      const std::function<std::string(const Stmt&)>& hint, std::set<std::string>& vars) {
+  return rewrite_stmts(body, [&](const StmtPtr& stmt) -> std::optional<Body> {
+    if (!stmt->is_loop() || stmt->kind != kind || !which(*stmt)) return std::nullopt;
+    auto loop = std::make_shared<Stmt>(*stmt);
+    loop->kind = LoopKind::P;
+    loop->axis_hint = hint(*stmt);
+    vars.insert(loop->var);
+    return Body{std::move(loop)};
+  });
+}
+
 Body read_axes_as_parallel(const Body& body, std::set<std::string>& axes) {
-  Body out;
-  out.reserve(body.size());
-  for (const StmtPtr& stmt : body) {
-    if (stmt->is_equation()) {
-      out.push_back(stmt);
-      continue;
-    }
-    StmtPtr copy = with_body(*stmt, read_axes_as_parallel(stmt->body, axes));
-    if (copy->is_loop() && copy->kind == LoopKind::B) {
-      auto loop = std::make_shared<Stmt>(*copy);
-      loop->kind = LoopKind::P;
-      loop->axis_hint = loop->var;
-      axes.insert(loop->var);
-      copy = std::move(loop);
-    }
-    out.push_back(std::move(copy));
-  }
-  return out;
+  return read_as_parallel(body, LoopKind::B, [](const Stmt&) { return true; }, [](const Stmt& loop) { return loop.var; }, axes);
 }
 
 bool binds(const Body& body, std::string_view var) {
@@ -102,25 +100,8 @@ bool holds_only_unrolled(const Body& body) {
 
 // A V loop that no unit's lanes can run promises what P promises: Step-TP puts V on any loop.
 Body read_lanes(const Body& body, std::set<std::string>& vars) {
-  Body out;
-  out.reserve(body.size());
-  for (const StmtPtr& stmt : body) {
-    if (stmt->is_equation()) {
-      out.push_back(stmt);
-      continue;
-    }
-    StmtPtr copy = with_body(*stmt, read_lanes(stmt->body, vars));
-    const bool lanes = holds_only_unrolled(copy->body) && (copy->extent & (copy->extent - 1)) == 0;
-    if (copy->is_loop() && copy->kind == LoopKind::V && !lanes) {
-      auto loop = std::make_shared<Stmt>(*copy);
-      loop->kind = LoopKind::P;
-      loop->axis_hint = kLanesHint;
-      vars.insert(loop->var);
-      copy = std::move(loop);
-    }
-    out.push_back(std::move(copy));
-  }
-  return out;
+  const auto no_lanes = [](const Stmt& loop) { return !holds_only_unrolled(loop.body) || (loop.extent & (loop.extent - 1)) != 0; };
+  return read_as_parallel(body, LoopKind::V, no_lanes, [](const Stmt&) { return std::string(kLanesHint); }, vars);
 }
 
 // Equations below parallel loops that do not count them: every iteration writes the same values to the same elements of a

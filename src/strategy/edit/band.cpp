@@ -105,23 +105,14 @@ StmtPtr loop_like(const Stmt& like, LoopKind kind, std::int64_t extent, std::str
   return make_loop(kind, extent, std::move(var), {}, mark, like.pos);
 }
 
-// A loop or test around nothing, which a simplified tail may leave, goes.
-static Body drop_empty(const Body& body) {
-  Body out;
-  for (const StmtPtr& stmt : body) {
-    if (stmt->is_equation()) {
-      out.push_back(stmt);
-      continue;
-    }
-    Body inner = drop_empty(stmt->body);
-    if (!inner.empty()) out.push_back(inner == stmt->body ? stmt : with_body(*stmt, std::move(inner)));
-  }
-  return out;
-}
-
 Program with_replaced(const Program& program, const StmtPath& path, const Body& replacement) {
+  // A loop or test around nothing, which a simplified tail may leave, goes.
+  const Body kept = rewrite_stmts(replacement, [](const StmtPtr& stmt) -> std::optional<Body> {
+    if (stmt->is_equation() || !stmt->body.empty()) return std::nullopt;
+    return Body{};
+  });
   Program out = program;
-  out.set_body(replace_at(program.body(), path, drop_empty(replacement)));
+  out.set_body(replace_at(program.body(), path, kept));
   return out;
 }
 

@@ -243,4 +243,19 @@ Body PathEdits::apply(const Body& body) const {
   return out;
 }
 
+std::vector<Args> list_equation_sites(const Program& program, const Target& target, bool (*may)(const EquationPlace&), EquationRewrite rewrite) {
+  std::vector<Args> out;
+  const EquationIndex index(program);
+  for (std::size_t k = 0; k < index.equations().size(); ++k) {
+    const EquationPlace& place = index.equations()[k];
+    if (may(place) && rewrite(index, place.path, &target)) out.push_back(Args{{"equation", fmt::format("s{}", k)}});
+  }
+  return out;
+}
+
+Result<Step> apply_at_equation(const Program& program, const Args& args, EquationRewrite rewrite) {
+  CAIRN_TRY(const StmtPath path, find_equation(program.body(), args.get("equation")));
+  return rewrite(EquationIndex(program), path, nullptr);
+}
+
 }  // namespace cairn

@@ -53,6 +53,13 @@ std::vector<ExprPtr> lane_subscripts(const RowReduction& row);
 // `other` is a tensor that the step writes besides the reduction's.
 bool keeps_promises(const RowReduction& row, const std::string& other, const Program& after, const Target& target);
 
+// A rewrite at one equation; with a target (for sites) it also asks whether loops around keep their promises.
+using EquationRewrite = Result<Step> (*)(const EquationIndex& index, const StmtPath& path, const Target* promises);
+// Sites and application of a strategy whose one argument is `equation`: those that the cheap filter lets through and the
+// rewrite accepts.
+std::vector<Args> list_equation_sites(const Program& program, const Target& target, bool (*may)(const EquationPlace&), EquationRewrite rewrite);
+Result<Step> apply_at_equation(const Program& program, const Args& args, EquationRewrite rewrite);
+
 // Subscripts of a history: those of the row and the axis as the last dimension.
 class HistoryAxis {
  public:

@@ -65,19 +65,10 @@ Result<Step> rewrite(const EquationIndex& index, const StmtPath& path, const Tar
 }
 
 std::vector<Args> list_sites(const Program& program, const Target& target) {
-  std::vector<Args> out;
-  const EquationIndex index(program);
-  for (std::size_t k = 0; k < index.equations().size(); ++k) {
-    const EquationPlace& place = index.equations()[k];
-    if (may_sum_exponentials(place) && rewrite(index, place.path, &target)) out.push_back(Args{{"equation", fmt::format("s{}", k)}});
-  }
-  return out;
+  return list_equation_sites(program, target, may_sum_exponentials, rewrite);
 }
 
-Result<Step> apply(const Program& program, const Target&, const Args& args) {
-  CAIRN_TRY(const StmtPath path, find_equation(program.body(), args.get("equation")));
-  return rewrite(EquationIndex(program), path, nullptr);
-}
+Result<Step> apply(const Program& program, const Target&, const Args& args) { return apply_at_equation(program, args, rewrite); }
 
 }  // namespace
 
