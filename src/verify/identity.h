@@ -33,6 +33,7 @@ struct IdentityResult {
   std::uint64_t nodes = 0;
   bool sampled = false;                  // not whole and not every piece covered
   bool incomplete = false;               // failed, but over max, min, comparisons or opaque functions: may still be equal
+  bool voided = false;                   // failed: an element has no value after (a divisor is 0) that it had before
   double error_probability = 0;          // of accepting elements that differ; sampled ones: also miss_probability
   double miss_probability = 0;           // that the samples miss a fault in one element of twenty
 

@@ -133,6 +133,7 @@ void Session::judge_field(IdentityResult* r) {
   if (void_after > 0 && std::any_of(agreed.begin(), agreed.end(), [](int n) { return n == 0; })) {
     const bool undefined = cause_after != FieldValue::Cause::unknown_sign && cause_after != FieldValue::Cause::undefined;
     r->verdict = undefined ? Verdict::failed : Verdict::absent;
+    r->voided = true;
     r->reason = fmt::format("{} after is void: {}", element_name(targets_[open_[void_at].target].target, open_[void_at].offset), cause_text(cause_after));
     return;
   }
