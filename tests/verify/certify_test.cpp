@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "ir/text.h"
+#include "support/pair_file.h"
 #include "verify/certificate.h"
 
 namespace cairn {
@@ -15,43 +16,10 @@ struct Pair {
   std::string name, claim, expect, part, before, after;
 };
 
-std::string trim(const std::string& s) {
-  const std::size_t a = s.find_first_not_of(' ');
-  return a == std::string::npos ? "" : s.substr(a, s.find_last_not_of(' ') - a + 1);
-}
-
 std::vector<Pair> load_pairs() {
-  const Result<std::string> text = read_file(std::string(CAIRN_SOURCE_DIR) + "/tests/verify/data/certify_pairs.txt");
-  EXPECT_TRUE(text.ok());
   std::vector<Pair> pairs;
-  std::string* into = nullptr;
-  for (std::size_t at = 0; at < text->size();) {
-    const std::size_t end = std::min(text->find('\n', at), text->size());
-    const std::string line = text->substr(at, end - at);
-    at = end + 1;
-    if (line.starts_with("## ")) {
-      std::vector<std::string> fields;
-      for (std::size_t from = 3; from <= line.size();) {
-        const std::size_t bar = std::min(line.find(" |", from), line.size());
-        fields.push_back(trim(line.substr(from, bar - from)));
-        from = bar + 2;
-      }
-      fields.resize(4);
-      pairs.push_back({fields[0], fields[1], fields[2], fields[3], "", ""});
-      into = &pairs.back().before;
-    } else if (line == "--") {
-      into = &pairs.back().after;
-    } else if (into != nullptr) {
-      *into += line + "\n";
-    }
-  }
+  for (const PairText& p : load_pair_file("certify_pairs.txt", 4)) pairs.push_back({p.fields[0], p.fields[1], p.fields[2], p.fields[3], p.before, p.after});
   return pairs;
-}
-
-Program parse_ok(const std::string& text) {
-  Result<Program> p = parse_program(text);
-  EXPECT_TRUE(p.ok()) << (p ? std::string() : render(p.error()));
-  return p ? *std::move(p) : Program();
 }
 
 TEST(certify, judges_the_labelled_pairs) {

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "ir/text.h"
+#include "support/pair_file.h"
 #include "verify/identity.h"
 
 namespace cairn {
@@ -16,37 +17,10 @@ struct Pair {
   std::string name, strongest, part, before, after;
 };
 
-std::string trim(const std::string& s) {
-  const std::size_t a = s.find_first_not_of(' ');
-  return a == std::string::npos ? "" : s.substr(a, s.find_last_not_of(' ') - a + 1);
-}
-
 std::vector<Pair> load_pairs() {
-  const Result<std::string> text = read_file(std::string(CAIRN_SOURCE_DIR) + "/tests/verify/data/identity_pairs.txt");
-  EXPECT_TRUE(text.ok());
   std::vector<Pair> pairs;
-  std::string* into = nullptr;
-  for (std::size_t at = 0; at < text->size();) {
-    const std::size_t end = std::min(text->find('\n', at), text->size());
-    const std::string line = text->substr(at, end - at);
-    at = end + 1;
-    if (line.starts_with("## ")) {
-      const std::size_t a = line.find(" |"), b = line.find(" |", a + 2);
-      pairs.push_back({trim(line.substr(3, a - 3)), trim(line.substr(a + 2, b - a - 2)), trim(line.substr(b + 2)), "", ""});
-      into = &pairs.back().before;
-    } else if (line == "--") {
-      into = &pairs.back().after;
-    } else if (into != nullptr) {
-      *into += line + "\n";
-    }
-  }
+  for (const PairText& p : load_pair_file("identity_pairs.txt", 3)) pairs.push_back({p.fields[0], p.fields[1], p.fields[2], p.before, p.after});
   return pairs;
-}
-
-Program parse_ok(const std::string& text) {
-  Result<Program> p = parse_program(text);
-  EXPECT_TRUE(p.ok()) << (p ? std::string() : render(p.error()));
-  return p ? *std::move(p) : Program();
 }
 
 std::string show(const IdentityResult& r) {
