@@ -22,6 +22,7 @@ LAYERS = {
     "strategy": {"ir", "analysis", "verify"},  # verify: Exactness and side conditions of a step
     "eval": {"ir", "analysis", "lower", "verify"},
     "search": {"ir", "analysis", "verify", "strategy", "eval"},
+    "memory": {"ir", "strategy", "search"},
     "report": set(),
 }
 # third-party header -> the only places that may include it.
@@ -64,7 +65,7 @@ def check_file(path, problems):
             if module and re.match(pattern, header) and not any(path.startswith(p) for p in places):
                 problems.append(f"{path}:{number}: {header} belongs to {', '.join(sorted(places))} only")
         if module in LAYERS:
-            other = header.split("/")[0]
+            other = header.split("/")[0] if "/" in header else ""  # <memory> is no module
             if other != module and other in LAYERS and other != "base" and other not in LAYERS[module]:
                 problems.append(f"{path}:{number}: module {module} may not include {header}")
 

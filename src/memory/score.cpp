@@ -1,0 +1,128 @@
+// Scores of directions and locals (search-and-memory.md "The policy" 3 and 4).
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+#include "memory/policy.h"
+
+namespace cairn {
+
+namespace {
+
+double count_term(std::uint64_t decisions, double seen, const PolicyParameters& p) {
+  return p.count * std::sqrt(std::log(2 + static_cast<double>(decisions)) / (1 + seen));
+}
+
+// b: of the bottlenecks that a direction's triggers name, the largest share of the time.
+double trigger_of(const std::string& direction, const DecisionState& state, const std::map<std::string, std::vector<std::string>>& triggers,
+                  const PolicyParameters& p) {
+  const auto named = triggers.find(direction);
+  if (named == triggers.end()) return 0;
+  double share = 0;
+  for (const std::string& bottleneck : named->second) {
+    const auto it = state.time_shares.find(bottleneck);
+    if (it != state.time_shares.end()) share = std::max(share, it->second);
+  }
+  return p.trigger * share;
+}
+
+// What flat retrieval knows of a local; the cost model's word where no near task has tried it.
+double flat_value(const EvidenceIndex& index, const LocalOption& option, const PolicyParameters& p) {
+  const std::optional<double> mean = index.nearest_mean(option.local);
+  return mean ? *mean : p.predicted * option.predicted_gain;
+}
+
+}  // namespace
+
+std::vector<double> prefix_weights(const Prefix& prefix, const PolicyParameters& p, MemoryMode mode) {
+  const int longest = mode == MemoryMode::k1 ? 1 : p.prefix;
+  std::vector<double> weights;
+  double total = 0;
+  for (int i = 0; i < longest && i < static_cast<int>(prefix.size()) && !prefix[static_cast<std::size_t>(i)].empty(); ++i) {
+    weights.push_back(mode == MemoryMode::uniform_w ? 1 : std::exp(-p.prefix_decay * i));
+    total += weights.back();
+  }
+  for (double& w : weights) w /= total;
+  return weights;
+}
+
+std::vector<Scored> score_locals(const EvidenceIndex& index, const DecisionState& state, const std::vector<LocalOption>& options,
+                                 const PolicyParameters& p, MemoryMode mode) {
+  const bool cold = index.tasks() < static_cast<std::size_t>(p.cold_tasks);
+  const std::vector<double> weights = prefix_weights(state.locals, p, mode);
+  std::vector<Scored> scored;
+  for (const LocalOption& option : options) {
+    Scored s;
+    s.name = option.local;
+    const double prior = p.predicted * option.predicted_gain;
+    if (mode == MemoryMode::no_local) {
+      s.terms.push_back({"predicted", prior});
+    } else if (mode == MemoryMode::flat || mode == MemoryMode::flat_plus || mode == MemoryMode::replay) {
+      s.terms.push_back({"nearest tasks", flat_value(index, option, p)});
+      if (mode == MemoryMode::flat_plus) s.terms.push_back({"this run", index.local_mean(option.local, 0)});
+    } else {
+      // Of few tasks the nearest say more than contexts do; this run's evidence counts in both.
+      const double own = index.local_mean(option.local, cold ? flat_value(index, option, p) : prior);
+      if (weights.empty() || mode == MemoryMode::no_prefix) s.terms.push_back({"local", own});
+      for (std::size_t i = 0; i < weights.size() && mode != MemoryMode::no_prefix; ++i) {
+        const double edge = index.local_edge(state.locals[i], option.local, static_cast<int>(i) + 1, own);
+        s.terms.push_back({"after " + state.locals[i], weights[i] * edge});
+      }
+    }
+    if (option.failed_before) s.terms.push_back({"failed before", -p.repeat_failure});
+    for (const Term& term : s.terms) s.score += term.value;
+    scored.push_back(std::move(s));
+  }
+  std::stable_sort(scored.begin(), scored.end(), [](const Scored& a, const Scored& b) { return a.score > b.score; });
+  return scored;
+}
+
+void fill_softmax(double temperature, std::vector<Scored>* scored) {
+  double top = -1e300, total = 0;
+  for (const Scored& s : *scored) top = std::max(top, s.score);
+  for (Scored& s : *scored) total += s.probability = std::exp((s.score - top) / temperature);
+  for (Scored& s : *scored) s.probability /= total;
+}
+
+std::vector<Scored> score_directions(const EvidenceIndex& index, const DecisionState& state, const std::vector<LocalOption>& options,
+                                     const std::map<std::string, std::vector<std::string>>& triggers, const PolicyParameters& p, MemoryMode mode) {
+  std::vector<Scored> scored;
+  const std::vector<double> weights = prefix_weights(state.directions, p, mode);
+  std::vector<std::string> names;
+  for (const LocalOption& option : options) {
+    if (std::find(names.begin(), names.end(), option.direction) == names.end()) names.push_back(option.direction);
+  }
+  std::sort(names.begin(), names.end());
+  for (const std::string& name : names) {
+    Scored s;
+    s.name = name;
+    if (mode != MemoryMode::no_trigger) s.terms.push_back({"trigger", trigger_of(name, state, triggers, p)});
+    if (mode != MemoryMode::no_prefix) {
+      for (std::size_t i = 0; i < weights.size(); ++i) {
+        s.terms.push_back({"after " + state.directions[i], weights[i] * index.direction_edge(state.directions[i], name, static_cast<int>(i) + 1, 0)});
+      }
+    }
+    std::vector<LocalOption> own;
+    std::copy_if(options.begin(), options.end(), std::back_inserter(own), [&](const LocalOption& o) { return o.direction == name; });
+    const std::vector<Scored> locals = score_locals(index, state, own, p, mode);
+    s.terms.push_back({"best local " + locals.front().name, p.local_share * locals.front().score});
+    const double seen = static_cast<double>(index.run_decisions(name)) + p.transition_count * static_cast<double>(index.run_decisions(name, state.program));
+    s.terms.push_back({"count", count_term(index.run_decisions(), seen, p)});
+    for (const Term& term : s.terms) s.score += term.value;
+    scored.push_back(std::move(s));
+  }
+  fill_softmax(p.temperature, &scored);
+  return scored;
+}
+
+double local_count_term(const EvidenceIndex& index, const std::string& local, const PolicyParameters& p) {
+  return 0.5 * count_term(index.run_decisions(), static_cast<double>(index.run_rows(local)), p);
+}
+
+double local_noise(const EvidenceIndex& index, const std::string& local, const PolicyParameters& p) {
+  const double run = static_cast<double>(index.run_rows(local));
+  const double all = static_cast<double>(std::min<std::uint64_t>(index.all_rows(local), static_cast<std::uint64_t>(p.noise_rows)));
+  return p.noise / std::sqrt(1 + p.noise_run * run + all);
+}
+
+}  // namespace cairn
