@@ -83,11 +83,30 @@ bool Recorder::decode(const Equation& e, const std::int64_t* index, std::int64_t
   return true;
 }
 
+int Recorder::guard_holds(const Equation& e, const Guard& g, const std::int64_t* v, TermId* term) {
+  const Site& site = code_.tests[g.site];
+  if (code_.nodes[g.node].plain) return condition(site, g.node, v, term);
+  if (!e.keyed) return stop(fmt::format("{} is written by more than 2^48 instances", e.stmt->tensor)), -2;
+  std::uint64_t key = 0;
+  for (std::size_t i = 0; i < g.loops; ++i) key = key * static_cast<std::uint64_t>(site.extents[i]) + static_cast<std::uint64_t>(v[i]);
+  key = key * code_.tests.size() + g.site + 1;
+  std::int64_t known = 0;
+  if (const std::uint32_t* found = guards_.find(key)) {
+    *term = *found;
+    return graph_.is_integer(*found, &known) ? (known != 0) : -1;
+  }
+  if (!enter(e, v, true)) return -2;
+  const int holds = condition(site, g.node, v, term);
+  --depth_;
+  if (holds != -2) guards_.at(key) = holds == -1 ? *term : graph_.boolean(holds != 0);
+  return holds;
+}
+
 int Recorder::guards_hold(const Equation& e, const std::int64_t* v, TermId* term) {
   *term = kUnwrittenTerm;
   for (const Guard& g : e.site.guards) {
     TermId one = kUnwrittenTerm;
-    const int holds = condition(code_.tests[g.site], g.node, v, &one);
+    const int holds = guard_holds(e, g, v, &one);
     if (holds == 0 || holds == -2) return holds;
     if (holds == -1) *term = *term == kUnwrittenTerm ? one : graph_.operation(Op::logical_and, ComputeType::boolean, *term, one);
   }
@@ -156,8 +175,9 @@ bool Recorder::solve(const Equation& e, const Site* reader, const std::int64_t* 
 }
 
 bool Recorder::build_table(Equation* e) {
-  e->table_built = true;
   std::int64_t total = 1;
+  e->table.clear();   // of an attempt that got too deep
+  e->table_loops.clear();
   for (std::uint32_t i = 0; i < e->site.loops.size(); ++i) {
     if (!(e->determined >> i & 1)) continue;
     e->table_loops.push_back(i);
@@ -180,6 +200,7 @@ bool Recorder::build_table(Equation* e) {
     bool decided = true;
     for (const Guard& g : e->site.guards) decided = decided && (g.used & ~e->determined) == 0;
     if (decided && guards_hold(*e, v, &term) == 0) continue;
+    if (halted()) return false;
     Index index;
     bool inside = true;
     for (std::size_t d = 0; d < rank && inside; ++d) {
@@ -194,7 +215,7 @@ bool Recorder::build_table(Equation* e) {
     }
     if (inside) e->table[offset_of(e->tensor, index)].push_back(k);
   }
-  return true;
+  return e->table_built = true;
 }
 
 bool Recorder::last_of(const Equation& e, const Site* reader, const std::int64_t* v, const std::int64_t* index, Instance* out) {

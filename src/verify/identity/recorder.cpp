@@ -44,11 +44,7 @@ TermId Recorder::element(std::int32_t tensor, std::uint32_t nest, const std::int
     while (!stack.empty() && reason_.empty()) {
       deep_ = false;
       depth_ = 0;
-      const Pending p = stack.back();
-      const Equation& e = code_.equations[p.equation];
-      Index at{};
-      if (!subscripts(e.site, e.linear, e.stmt->subscripts.size(), p.v, at, nullptr)) break;
-      instance(e, p.v, at);
+      evaluate(stack.back());
       if (deep_) stack.push_back(pending_);
       else stack.pop_back();
       if (++work_ > limit_) stop("the work limit");
@@ -59,6 +55,26 @@ TermId Recorder::element(std::int32_t tensor, std::uint32_t nest, const std::int
     result = before_nest(tensor, nest, index);
   }
   return result;
+}
+
+void Recorder::evaluate(const Pending& p) {
+  const Equation& e = code_.equations[p.equation];
+  Instance one;
+  one.equation = p.equation;
+  std::copy(p.v, p.v + kMaxLoops, one.v);
+  Index at{};
+  if (guards_hold(e, p.v, &one.guard) != 1 || p.guards || !subscripts(e.site, e.linear, e.stmt->subscripts.size(), p.v, at, nullptr)) return;
+  value(one, at);
+}
+
+bool Recorder::enter(const Equation& e, const std::int64_t* v, bool guards) {
+  if (++depth_ <= kMaxDepth) return true;
+  --depth_;
+  deep_ = true;
+  pending_.equation = e.id;
+  pending_.guards = guards;
+  std::copy(v, v + kMaxLoops, pending_.v);
+  return false;
 }
 
 TermId Recorder::leaf(std::uint32_t state, std::int32_t tensor, const std::int64_t* index) {
@@ -120,11 +136,15 @@ TermId Recorder::read(const Site& site, const std::int64_t* v, std::int32_t tens
 // What an instance leaves in its element: where a guard depends on data, a choice between new and prior value.
 TermId Recorder::value(const Instance& one, const std::int64_t* index) {
   const Equation& e = code_.equations[one.equation];
+  if (one.guard == kUnwrittenTerm) return instance(e, one.v, index);
+  const std::uint64_t key = key_of(e, one.v);
+  if (const std::uint32_t* known = e.keyed ? guarded_.find(key) : nullptr) return *known;
+  if (!enter(e, one.v, false)) return kUnwrittenTerm;
   const TermId fresh = instance(e, one.v, index);
-  if (halted() || one.guard == kUnwrittenTerm) return fresh;
-  const TermId prior = read(e.site, one.v, e.tensor, index);
+  const TermId prior = halted() ? kUnwrittenTerm : read(e.site, one.v, e.tensor, index);
+  --depth_;
   if (halted()) return kUnwrittenTerm;
-  return graph_.operation(Op::select, compute_type(code_.tensors[static_cast<std::size_t>(e.tensor)].tensor->dtype), one.guard, fresh, prior);
+  return guarded_.at(key) = graph_.operation(Op::select, compute_type(code_.tensors[static_cast<std::size_t>(e.tensor)].tensor->dtype), one.guard, fresh, prior);
 }
 
 // The prior value of a self-update, its neutral element where nothing was written.
@@ -144,13 +164,7 @@ TermId Recorder::instance(const Equation& e, const std::int64_t* v, const std::i
   const std::uint64_t key = key_of(e, v);
   if (const std::uint32_t* known = instances_.find(key)) return *known;
   if (++work_ > limit_) return stop("the work limit"), kUnwrittenTerm;
-  if (++depth_ > kMaxDepth) {
-    deep_ = true;
-    pending_.equation = e.id;
-    std::copy(v, v + kMaxLoops, pending_.v);
-    --depth_;
-    return kUnwrittenTerm;
-  }
+  if (!enter(e, v, false)) return kUnwrittenTerm;
   TermId result = kUnwrittenTerm;
   if (e.run_from < kMaxLoops) {
     result = run(e, v, index);

@@ -37,15 +37,19 @@ class Recorder {
     Frame v{};
     TermId guard = kUnwrittenTerm;  // a condition on data, or none
   };
-  // Of an instance to be evaluated first, when the recursion got too deep.
+  // To be evaluated first, when the recursion got too deep: what an instance stores, or the guards of one.
   struct Pending {
     std::uint32_t equation = 0;
     Frame v{};
+    bool guards = false;
   };
 
   TermId before_nest(std::int32_t tensor, std::uint32_t nest, const std::int64_t* index);
   TermId read(const Site& site, const std::int64_t* v, std::int32_t tensor, const std::int64_t* index);
   TermId value(const Instance& instance, const std::int64_t* index);
+  void evaluate(const Pending& pending);
+  // Enters a level of the recursion; false where it gets too deep, what was to be entered is then evaluated first.
+  bool enter(const Equation& e, const std::int64_t* v, bool guards);
   TermId instance(const Equation& e, const std::int64_t* v, const std::int64_t* index);
   TermId run(const Equation& e, const std::int64_t* v, const std::int64_t* index);
   TermId apply(const Equation& e, const std::int64_t* v, TermId self);
@@ -68,6 +72,8 @@ class Recorder {
   bool build_table(Equation* e);
   bool descend(const Equation& e, std::int64_t* v, const std::int64_t* upper, std::uint32_t free, Instance* out);
   int guards_hold(const Equation& e, const std::int64_t* v, TermId* term);
+  // One guard, remembered where it depends on more than the loops: what it reads may hang on guards itself.
+  int guard_holds(const Equation& e, const Guard& guard, const std::int64_t* v, TermId* term);
   bool later(const Instance& a, const Instance& b) const;
 
   void stop(std::string reason, bool faulty = false) {
@@ -99,7 +105,7 @@ class Recorder {
   const SharedStates& shared_;
   TermGraph& graph_;
   std::vector<std::uint32_t> fresh_;   // [nest][tensor]
-  FlatMap instances_, states_, divisors_;
+  FlatMap instances_, guarded_, guards_, states_, divisors_;
   std::uint64_t work_ = 0, limit_ = UINT64_MAX;
   int depth_ = 0;
   bool deep_ = false, faulty_ = false;
