@@ -78,6 +78,23 @@ TEST(Mutation, EnumerationIsCompleteAndSamplesComeFromIt) {
   EXPECT_EQ(some[0].site, again[0].site);
 }
 
+// Damage of form is refused by the rules of form wherever it is done: no damaged program keeps them.
+TEST(Mutation, DamageOfFormIsDamage) {
+  // A loop named after an axis may be bound to it.
+  const Program p = *parse_program("in A^{f32}_{8};out D^{f32}_{8};\nL^{2}_{bx=0}L^{4}_{k=0}[D_{bx*4+k}=A_{bx*4+k};];");
+  const Damages bound = enumerate_damage(p, *find_damage_operator("axis_misnamed"));
+  ASSERT_EQ(bound.size(), 1u);
+  EXPECT_EQ(bound[0].site, "0.k: bound under a name that is no axis");
+  for (const MutationPair& pair : library(4'000, 1)) {
+    for (const DamageOperator& op : damage_operators()) {
+      if (op.kind != DamageKind::form) continue;
+      for (const Damage& d : sample_damage(pair.after, op, seed_of_run(), 2)) {
+        EXPECT_FALSE(check_program(d.program, described_target()).ok()) << op.name << " " << d.site << "\n" << print_program(d.program);
+      }
+    }
+  }
+}
+
 // Results do not depend on threads; a sample of the library stays without a miss.
 TEST(Mutation, SampleOfTheLibraryIsCaughtAndReproduces) {
   const std::vector<MutationPair> pairs = library(4'000, 1, 4);

@@ -1,6 +1,7 @@
 // Promises that are not kept: kinds on loops that carry dependences, scopes too narrow, axes and names used twice.
 #include <set>
 
+#include "analysis/kernels.h"
 #include "verify/mutate/sites.h"
 
 namespace cairn::mutate {
@@ -70,7 +71,8 @@ void repeat_variable(const Program& program, Damages& out) {
 }
 void bind_wrong_name(const Program& program, Damages& out) {
   damage_stmts(program, out, "bound under a name that is no axis", [](const StmtPtr& s, const StmtContext&, std::vector<Body>& proposals) {
-    if (s->is_loop() && s->kind == LoopKind::L && s->mark.type == LoopMark::Type::none && s->var != "tx") proposals.push_back({with_kind(*s, LoopKind::B)});
+    // A loop outside B loops may be named after an axis: bound, it breaks no rule of form.
+    if (s->is_loop() && s->kind == LoopKind::L && s->mark.type == LoopMark::Type::none && !is_axis_name(s->var)) proposals.push_back({with_kind(*s, LoopKind::B)});
   });
 }
 void vector_outside(const Program& program, Damages& out) {  // V around an L loop, V of 3 lanes

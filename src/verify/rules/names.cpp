@@ -77,8 +77,6 @@ class Names {
   std::vector<std::string> scope_;
 };
 
-constexpr const char* kAxes[] = {"bx", "by", "bz", "tx", "ty", "tz", "wx", "gx"};
-
 void walk_variables(VerifyFacts& facts, VerifyReport& report, const Body& body, std::vector<const Stmt*>& path) {
   for (const StmtPtr& s : body) {
     if (s->is_loop()) {
