@@ -1,0 +1,72 @@
+#include "memory/store_rows_make.h"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+namespace cairn {
+
+namespace {
+
+std::string pick(Rng& rng, std::initializer_list<const char*> names) { return *(names.begin() + rng.below(names.size())); }
+
+// Rarely round, sometimes tiny, huge or negative.
+double random_number(Rng& rng) {
+  const double scales[] = {1, 1, 0.01, 1e-300, 1e300, 0};
+  return rng.normal() * scales[rng.below(6)] + 0.0;   // the file keeps no negative zero
+}
+
+}  // namespace
+
+Evidence random_evidence(Rng& rng, const std::string& run, std::uint64_t number) {
+  Evidence e;
+  e.id = evidence_id(run, number);
+  e.run = run;
+  e.number = number;
+  e.parent = rng.below(number + 1);
+  e.task = {pick(rng, {"level1/1_mm", "softmax 4k x 4k", "\xc3\xa9t\xc3\xa9", "it's; DROP TABLE evidence"}), pick(rng, {"product", "softmax", "", "norm"}), {}};
+  for (std::uint64_t k = rng.below(5); k > 0; --k) e.task.features.push_back(random_number(rng));
+  e.bottleneck = pick(rng, {"memory", "compute", "latency", "launch", ""});
+  e.direction = pick(rng, {"fusion", "algebra", "parallelism", "my-own"});
+  e.local = pick(rng, {"loop_split", "operator_fusion", "tile", "warp_shuffle"});
+  e.directions = {pick(rng, {"fusion", kStartNode}), pick(rng, {"", "algebra"})};
+  e.locals = {pick(rng, {"loop_tiling", kStartNode}), pick(rng, {"", "powsimp"})};
+  e.arguments = pick(rng, {"loop_split(loop=0.i, factor=4)", "", "\"quoted\" 'twice'"});
+  e.argument_class = pick(rng, {"parallel 5", ""});
+  e.gain = random_number(rng);
+  e.credit = random_number(rng);
+  e.kind = static_cast<EvidenceKind>(rng.below(4));
+  e.outcome = pick(rng, {"ok", "wrong", "timeout", "host"});
+  e.certificate = pick(rng, {"executed", "numeric", ""});
+  e.device = {pick(rng, {"cpu 9f", "cpu 7a"}), pick(rng, {"x86-64-avx512", "sm_90"}), pick(rng, {"cpu", "gpu"})};
+  e.implementer = pick(rng, {"strategy@2a989b7", "model-x@provider"});
+  e.program = {rng.next(), rng.next()};
+  e.trace = {rng.next(), rng.next()};
+  e.date = 1'700'000'000 + static_cast<std::int64_t>(rng.below(100'000'000));
+  return e;
+}
+
+std::string describe(const Evidence& e) {
+  return fmt::format("{} {} {} {} | {} | {} | {} | {} {} {} | {} {} {} {} | {} | {} | {} {} {} {} {} | {} | {} | {} | {} | {} {} {}", e.id.hex(), e.run,
+                     e.number, e.parent, e.task.name, e.task.family, fmt::join(e.task.features, " "), e.bottleneck, e.direction, e.local,
+                     e.directions[0], e.directions[1], e.locals[0], e.locals[1], e.arguments, e.argument_class, e.gain, e.credit,
+                     evidence_kind_name(e.kind), e.outcome, e.certificate, e.device.fingerprint, e.device.architecture, e.device.kind,
+                     e.implementer, e.program.hex(), e.trace.hex(), e.date);
+}
+
+std::string describe(const MemoryContent& content) {
+  std::string text;
+  for (const DirectionCard& c : content.directions) {
+    text += fmt::format("direction {} | {} | {} | {} | {} | {}\n", c.name, c.intent, c.objective, c.risks, fmt::join(c.triggers, " "), c.trusted);
+  }
+  for (const LocalCard& c : content.locals) {
+    text += fmt::format("local {} {} | {} | {} | {} | {}\n", c.direction, c.name, c.when, c.how, c.checks, c.trusted);
+  }
+  for (const RunRecord& r : content.runs) {
+    text += fmt::format("run {} | {} | {} | {} | {} | {} | {} {} {}\n", r.id, r.task, r.family, r.mode, r.device, r.target, r.seed, r.started, r.finished);
+  }
+  for (const Evidence& e : content.evidence) text += "evidence " + describe(e) + "\n";
+  for (const DecisionRecord& d : content.decisions) text += fmt::format("decision {} {} | {}\n", d.run, d.number, d.document);
+  return text;
+}
+
+}  // namespace cairn
