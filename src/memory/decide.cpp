@@ -23,10 +23,14 @@ std::size_t draw_from(const std::vector<Scored>& scored, double draw) {
 }
 
 // argmax of L + Normal(0, noise) + half the count term.
-void pick_local(const EvidenceIndex& index, const PolicyParameters& p, Rng* rng, Decision* decision) {
+void pick_local(const EvidenceIndex& index, const DecisionState& state, const PolicyParameters& p, Rng* rng, Decision* decision) {
+  if (state.model_picks) {
+    decision->local = decision->locals.front().name;
+    return;
+  }
   double best = -1e300;
   for (Scored& s : decision->locals) {
-    s.terms.push_back({"count", local_count_term(index, s.name, p)});
+    s.terms.push_back({"count", local_count_term(index, s.name, state.program, p)});
     s.terms.push_back({"noise", rng->normal() * local_noise(index, s.name, p)});
     s.score += s.terms[s.terms.size() - 2].value + s.terms.back().value;
     if (s.score <= best) continue;
@@ -47,7 +51,7 @@ void pick_by_bandit(const EvidenceIndex& index, Decision* decision) {
   for (Scored& s : decision->locals) {
     const double n = static_cast<double>(index.run_rows(s.name));
     const double bound = n == 0 ? 1e6 : std::sqrt(2 * std::log(1 + static_cast<double>(index.run_decisions())) / n);
-    s.terms = {{"mean", index.local_mean(s.name, 0)}, {"bound", bound}};
+    s.terms = {{"this run", s.score}, {"bound", bound}};
     s.score = s.terms[0].value + bound;
     if (s.score <= best) continue;
     best = s.score;
@@ -55,18 +59,17 @@ void pick_by_bandit(const EvidenceIndex& index, Decision* decision) {
   }
 }
 
-// The local that followed the last one on the best path of the nearest tasks; empty if it is not legal here.
+// The next local on the nearest task's path that runs through where we are and goes on legally; empty if none does.
 std::string follow_path(const EvidenceIndex& index, const DecisionState& state, const std::vector<LocalOption>& options) {
-  const std::vector<std::string>& path = index.best_path();
-  std::size_t at = 0;
-  if (state.locals[0] != kStartNode) {
-    const auto last = std::find(path.rbegin(), path.rend(), state.locals[0]);
-    if (last == path.rend()) return {};
-    at = static_cast<std::size_t>(path.rend() - last);
+  const std::string& last = state.locals[0];
+  for (const std::vector<std::string>& path : index.best_paths()) {
+    for (std::size_t at = 0; at < path.size(); ++at) {
+      if ((at == 0 ? kStartNode : path[at - 1]) != last) continue;
+      const auto legal = [&](const LocalOption& o) { return o.local == path[at] && !o.failed_before; };
+      if (std::any_of(options.begin(), options.end(), legal)) return path[at];
+    }
   }
-  if (at >= path.size()) return {};
-  const bool legal = std::any_of(options.begin(), options.end(), [&](const LocalOption& o) { return o.local == path[at] && !o.failed_before; });
-  return legal ? path[at] : std::string();
+  return {};
 }
 
 }  // namespace
@@ -82,8 +85,8 @@ std::optional<MemoryMode> parse_memory_mode(std::string_view name) {
 
 Decision decide(const EvidenceIndex& index, const DecisionState& state, const std::vector<LocalOption>& options,
                 const std::map<std::string, std::vector<std::string>>& triggers, const PolicyParameters& p, MemoryMode mode, Rng rng) {
-  CAIRN_CHECK(!options.empty());
   Decision decision;
+  if (options.empty()) return decision;
   const auto direction_of = [&](const std::string& local) {
     return std::find_if(options.begin(), options.end(), [&](const LocalOption& o) { return o.local == local; })->direction;
   };
@@ -91,41 +94,42 @@ Decision decide(const EvidenceIndex& index, const DecisionState& state, const st
     case MemoryMode::random:
       decision.local = options[rng.below(options.size())].local;
       break;
-    case MemoryMode::vanilla:
-      decision.locals = score_locals(index, state, options, p, MemoryMode::no_local);
-      draw_local(p.flat_temperature, &rng, &decision);
-      break;
     case MemoryMode::replay:
       decision.locals = score_locals(index, state, options, p, mode);
       decision.local = follow_path(index, state, options);
       if (decision.local.empty()) draw_local(p.flat_temperature, &rng, &decision);
       break;
     case MemoryMode::flat:
+    case MemoryMode::vanilla:
       decision.locals = score_locals(index, state, options, p, mode);
+      draw_local(p.flat_temperature, &rng, &decision);
+      break;
+    case MemoryMode::flat_plus:
+      decision.locals = score_locals(index, state, options, p, mode);
+      for (Scored& s : decision.locals) {
+        s.terms.push_back({"trigger", score_trigger(direction_of(s.name), state, triggers, p)});
+        s.score += s.terms.back().value;
+      }
       draw_local(p.flat_temperature, &rng, &decision);
       break;
     case MemoryMode::ucb:
       decision.locals = score_locals(index, state, options, p, mode);
       pick_by_bandit(index, &decision);
       break;
+    case MemoryMode::feedback:
     case MemoryMode::no_hierarchy:
       decision.locals = score_locals(index, state, options, p, mode);
-      pick_local(index, p, &rng, &decision);
+      pick_local(index, state, p, &rng, &decision);
       break;
     default: {
       decision.directions = score_directions(index, state, options, triggers, p, mode);
+      if (decision.directions.empty()) return decision;
       decision.draw = rng.uniform();
       decision.direction = decision.directions[draw_from(decision.directions, decision.draw)].name;
       std::vector<LocalOption> own;
       std::copy_if(options.begin(), options.end(), std::back_inserter(own), [&](const LocalOption& o) { return o.direction == decision.direction; });
       decision.locals = score_locals(index, state, own, p, mode);
-      if (mode == MemoryMode::flat_plus) {
-        const double draw = decision.draw;
-        draw_local(p.flat_temperature, &rng, &decision);
-        decision.draw = draw;
-      } else {
-        pick_local(index, p, &rng, &decision);
-      }
+      pick_local(index, state, p, &rng, &decision);
     }
   }
   if (decision.direction.empty()) decision.direction = direction_of(decision.local);

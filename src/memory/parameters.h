@@ -30,7 +30,9 @@ struct PolicyParameters {
   int noise_rows = 8;               // most rows of all that count in it
   // Flat retrieval.
   int flat_tasks = 8;               // nearest tasks
+  double flat_family_distance = 2;  // between tasks of two families, beside their features' distance (log2 units)
   double flat_temperature = 0.05;
+  double flat_predicted = 0.3;      // times the predicted log gain, where no near task has tried the local
   // Until so many tasks are stored, locals are scored by flat's predictor.
   int cold_tasks = 10;
   // A run's distinct strategies stay at or above this share of its committed proposals, at most ten of them counted.

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,9 @@ struct DecisionState {
   DeviceMark device;
   std::string implementer = "strategy";        // kind of implementer whose failures count: "strategy" or "model"
   std::int64_t now = 0;                        // seconds since 1970, fixed at the run's start
+  // Directions whose edge from the last direction does not apply here: no candidates.
+  std::set<std::string> closed;
+  bool model_picks = false;                    // an LLM ranks the locals: warmer directions, no draw among locals
 };
 
 // A local strategy that is legal here, with what the cost model says of its untried arguments.
@@ -57,31 +61,51 @@ enum class MemoryMode : std::uint8_t {
 std::string_view memory_mode_name(MemoryMode mode);
 std::optional<MemoryMode> parse_memory_mode(std::string_view name);
 
-// Rows with their weights, indexed for the means. `store` rows are those of other runs, `run` this run's with provisional
-// credits.
+// What a run reads of the store, weighed once for a device, a date and a kind of implementer; runs over different tasks
+// share it.
+class EvidenceSnapshot {
+ public:
+  // Reads device, implementer and now of the state. Modes that know nothing of other runs get nothing.
+  EvidenceSnapshot(std::vector<Evidence> store, const DecisionState& state, const PolicyParameters& parameters, MemoryMode mode);
+  std::size_t tasks() const;                   // distinct
+
+ private:
+  friend class EvidenceIndex;
+  struct Impl;
+  std::shared_ptr<const Impl> impl_;
+};
+
+// Means over the snapshot's rows and this run's with provisional credits (search-and-memory.md "The policy" 2).
 class EvidenceIndex {
  public:
   EvidenceIndex(std::vector<Evidence> store, const DecisionState& state, const PolicyParameters& parameters, MemoryMode mode);
-  // One committed decision for a direction at the program it was taken at (n_{s,g}).
+  // The same over a shared snapshot, which must have been taken for this device, date, implementer and mode.
+  EvidenceIndex(const EvidenceSnapshot& snapshot, const DecisionState& state, const PolicyParameters& parameters, MemoryMode mode);
+  // One committed decision for a direction (and a local of it) at the program it was taken at (n_{s,g}, n_{s,l}).
   void count_at(const std::string& direction, const Digest& program);
-  // Replaces what is known of this run.
+  void count_at(const std::string& direction, const std::string& local, const Digest& program);
+  // Replaces the rows of this run; what count_at() was told stays.
   void set_run(std::vector<Evidence> rows);
-  // Moves on to another state of the same run (bottleneck and prefix change, the rest stays).
+  // Moves on to another state of the same run: the contexts of the means change.
   void set_bottleneck(const std::string& bottleneck);
   // m of a direction, of a local, and of transitions `lag` steps after `from`; `prior` stands above the context `all`.
   double direction_mean(const std::string& direction, double prior) const;
   double direction_edge(const std::string& from, const std::string& to, int lag, double prior) const;
   double local_mean(const std::string& local, double prior) const;
   double local_edge(const std::string& from, const std::string& to, int lag, double prior) const;
+  // The same over this run alone, whatever the store says.
+  double local_run_mean(const std::string& local, double prior) const;
+  double local_run_edge(const std::string& from, const std::string& to, int lag, double prior) const;
   // Mean credit of a local over the rows of the nearest tasks (flat retrieval), or nullopt without rows.
   std::optional<double> nearest_mean(const std::string& local) const;
-  // Locals of the best trajectory among the nearest tasks, in order (replay).
-  const std::vector<std::string>& best_path() const;
+  // Locals of the best trajectory of each of the nearest tasks, in order, nearest task first (replay).
+  const std::vector<std::vector<std::string>>& best_paths() const;
   std::uint64_t run_rows(const std::string& local) const;        // n_run
   std::uint64_t all_rows(const std::string& local) const;        // n
   std::uint64_t run_decisions() const;                           // N
   std::uint64_t run_decisions(const std::string& direction) const;                          // n_g
   std::uint64_t run_decisions(const std::string& direction, const Digest& program) const;   // n_{s,g}
+  std::uint64_t run_rows(const std::string& local, const Digest& program) const;            // n_{s,l}
   std::size_t tasks() const;                                     // distinct, of other runs
 
  private:
@@ -89,10 +113,14 @@ class EvidenceIndex {
   std::shared_ptr<Impl> impl_;
 };
 
-// Scores of the locals of one direction, best first without noise.
+// b: `parameters.trigger` times the largest time share among the bottlenecks that the direction's triggers name.
+double score_trigger(const std::string& direction, const DecisionState& state, const std::map<std::string, std::vector<std::string>>& triggers,
+                     const PolicyParameters& parameters);
+// Scores of the locals of one direction (or of all, in modes without directions), best first without noise.
 std::vector<Scored> score_locals(const EvidenceIndex& index, const DecisionState& state, const std::vector<LocalOption>& options,
                                  const PolicyParameters& parameters, MemoryMode mode);
-// Scores and probabilities of the directions that have a legal local. `triggers` by direction: bottleneck classes.
+// Scores and probabilities of the directions that have a legal local and whose edge applies; `triggers` by direction:
+// bottleneck classes.
 std::vector<Scored> score_directions(const EvidenceIndex& index, const DecisionState& state, const std::vector<LocalOption>& options,
                                      const std::map<std::string, std::vector<std::string>>& triggers, const PolicyParameters& parameters,
                                      MemoryMode mode);
@@ -100,11 +128,11 @@ std::vector<Scored> score_directions(const EvidenceIndex& index, const DecisionS
 std::vector<double> prefix_weights(const Prefix& prefix, const PolicyParameters& parameters, MemoryMode mode);
 // softmax(score / temperature) into `probability`.
 void fill_softmax(double temperature, std::vector<Scored>* scored);
-// Half the count term of a local, and the standard deviation of its draw.
-double local_count_term(const EvidenceIndex& index, const std::string& local, const PolicyParameters& parameters);
+// Half the count term of a local, with its own counts, and the standard deviation of its draw.
+double local_count_term(const EvidenceIndex& index, const std::string& local, const Digest& program, const PolicyParameters& parameters);
 double local_noise(const EvidenceIndex& index, const std::string& local, const PolicyParameters& parameters);
 
-// Draws a direction, then picks a local of it; both with all terms.
+// Draws a direction, then picks a local of it; both with all terms. Both are empty where no direction is left.
 struct Decision {
   std::vector<Scored> directions, locals;
   std::string direction, local;

@@ -13,9 +13,29 @@ double count_term(std::uint64_t decisions, double seen, const PolicyParameters& 
   return p.count * std::sqrt(std::log(2 + static_cast<double>(decisions)) / (1 + seen));
 }
 
-// b: of the bottlenecks that a direction's triggers name, the largest share of the time.
-double trigger_of(const std::string& direction, const DecisionState& state, const std::map<std::string, std::vector<std::string>>& triggers,
-                  const PolicyParameters& p) {
+// What flat retrieval knows of a local; the cost model's word where no near task has tried it.
+double flat_value(const EvidenceIndex& index, const LocalOption& option, const PolicyParameters& p) {
+  const std::optional<double> mean = index.nearest_mean(option.local);
+  return mean ? *mean : p.flat_predicted * option.predicted_gain;
+}
+
+// m of a local and the transitions to it, over this run alone or over all contexts.
+void add_local_terms(const EvidenceIndex& index, const DecisionState& state, const std::string& local, double prior, bool run_only,
+                     const std::vector<double>& weights, Scored* s) {
+  const double own = run_only ? index.local_run_mean(local, prior) : index.local_mean(local, prior);
+  if (weights.empty()) s->terms.push_back({"local", own});
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const std::string& from = state.locals[i];
+    const int lag = static_cast<int>(i) + 1;
+    const double edge = run_only ? index.local_run_edge(from, local, lag, own) : index.local_edge(from, local, lag, own);
+    s->terms.push_back({"after " + from, weights[i] * edge});
+  }
+}
+
+}  // namespace
+
+double score_trigger(const std::string& direction, const DecisionState& state, const std::map<std::string, std::vector<std::string>>& triggers,
+                     const PolicyParameters& p) {
   const auto named = triggers.find(direction);
   if (named == triggers.end()) return 0;
   double share = 0;
@@ -25,14 +45,6 @@ double trigger_of(const std::string& direction, const DecisionState& state, cons
   }
   return p.trigger * share;
 }
-
-// What flat retrieval knows of a local; the cost model's word where no near task has tried it.
-double flat_value(const EvidenceIndex& index, const LocalOption& option, const PolicyParameters& p) {
-  const std::optional<double> mean = index.nearest_mean(option.local);
-  return mean ? *mean : p.predicted * option.predicted_gain;
-}
-
-}  // namespace
 
 std::vector<double> prefix_weights(const Prefix& prefix, const PolicyParameters& p, MemoryMode mode) {
   const int longest = mode == MemoryMode::k1 ? 1 : p.prefix;
@@ -48,26 +60,22 @@ std::vector<double> prefix_weights(const Prefix& prefix, const PolicyParameters&
 
 std::vector<Scored> score_locals(const EvidenceIndex& index, const DecisionState& state, const std::vector<LocalOption>& options,
                                  const PolicyParameters& p, MemoryMode mode) {
+  // Of few tasks the nearest say more than contexts do.
   const bool cold = index.tasks() < static_cast<std::size_t>(p.cold_tasks);
-  const std::vector<double> weights = prefix_weights(state.locals, p, mode);
+  const bool steps = mode != MemoryMode::no_prefix && mode != MemoryMode::feedback;
+  const std::vector<double> weights = steps ? prefix_weights(state.locals, p, mode) : std::vector<double>();
   std::vector<Scored> scored;
   for (const LocalOption& option : options) {
     Scored s;
     s.name = option.local;
-    const double prior = p.predicted * option.predicted_gain;
-    if (mode == MemoryMode::no_local) {
-      s.terms.push_back({"predicted", prior});
-    } else if (mode == MemoryMode::flat || mode == MemoryMode::flat_plus || mode == MemoryMode::replay) {
-      s.terms.push_back({"nearest tasks", flat_value(index, option, p)});
-      if (mode == MemoryMode::flat_plus) s.terms.push_back({"this run", index.local_mean(option.local, 0)});
-    } else {
-      // Of few tasks the nearest say more than contexts do; this run's evidence counts in both.
-      const double own = index.local_mean(option.local, cold ? flat_value(index, option, p) : prior);
-      if (weights.empty() || mode == MemoryMode::no_prefix) s.terms.push_back({"local", own});
-      for (std::size_t i = 0; i < weights.size() && mode != MemoryMode::no_prefix; ++i) {
-        const double edge = index.local_edge(state.locals[i], option.local, static_cast<int>(i) + 1, own);
-        s.terms.push_back({"after " + state.locals[i], weights[i] * edge});
-      }
+    switch (mode) {
+      case MemoryMode::no_local: s.terms.push_back({"predicted", p.predicted * option.predicted_gain}); break;
+      case MemoryMode::flat:
+      case MemoryMode::replay:
+      case MemoryMode::vanilla: s.terms.push_back({"nearest tasks", flat_value(index, option, p)}); break;
+      case MemoryMode::flat_plus: s.terms.push_back({"nearest tasks and this run", index.local_run_mean(option.local, flat_value(index, option, p))}); break;
+      case MemoryMode::ucb: s.terms.push_back({"this run", index.local_run_mean(option.local, 0)}); break;
+      default: add_local_terms(index, state, option.local, cold ? flat_value(index, option, p) : p.predicted * option.predicted_gain, cold, weights, &s);
     }
     if (option.failed_before) s.terms.push_back({"failed before", -p.repeat_failure});
     for (const Term& term : s.terms) s.score += term.value;
@@ -78,6 +86,7 @@ std::vector<Scored> score_locals(const EvidenceIndex& index, const DecisionState
 }
 
 void fill_softmax(double temperature, std::vector<Scored>* scored) {
+  CAIRN_CHECK(temperature > 0);
   double top = -1e300, total = 0;
   for (const Scored& s : *scored) top = std::max(top, s.score);
   for (Scored& s : *scored) total += s.probability = std::exp((s.score - top) / temperature);
@@ -90,13 +99,14 @@ std::vector<Scored> score_directions(const EvidenceIndex& index, const DecisionS
   const std::vector<double> weights = prefix_weights(state.directions, p, mode);
   std::vector<std::string> names;
   for (const LocalOption& option : options) {
+    if (state.closed.count(option.direction) != 0) continue;
     if (std::find(names.begin(), names.end(), option.direction) == names.end()) names.push_back(option.direction);
   }
   std::sort(names.begin(), names.end());
   for (const std::string& name : names) {
     Scored s;
     s.name = name;
-    if (mode != MemoryMode::no_trigger) s.terms.push_back({"trigger", trigger_of(name, state, triggers, p)});
+    if (mode != MemoryMode::no_trigger) s.terms.push_back({"trigger", score_trigger(name, state, triggers, p)});
     if (mode != MemoryMode::no_prefix) {
       for (std::size_t i = 0; i < weights.size(); ++i) {
         s.terms.push_back({"after " + state.directions[i], weights[i] * index.direction_edge(state.directions[i], name, static_cast<int>(i) + 1, 0)});
@@ -111,12 +121,13 @@ std::vector<Scored> score_directions(const EvidenceIndex& index, const DecisionS
     for (const Term& term : s.terms) s.score += term.value;
     scored.push_back(std::move(s));
   }
-  fill_softmax(p.temperature, &scored);
+  fill_softmax(state.model_picks ? p.temperature_llm : p.temperature, &scored);
   return scored;
 }
 
-double local_count_term(const EvidenceIndex& index, const std::string& local, const PolicyParameters& p) {
-  return 0.5 * count_term(index.run_decisions(), static_cast<double>(index.run_rows(local)), p);
+double local_count_term(const EvidenceIndex& index, const std::string& local, const Digest& program, const PolicyParameters& p) {
+  const double seen = static_cast<double>(index.run_rows(local)) + p.transition_count * static_cast<double>(index.run_rows(local, program));
+  return 0.5 * count_term(index.run_decisions(), seen, p);
 }
 
 double local_noise(const EvidenceIndex& index, const std::string& local, const PolicyParameters& p) {

@@ -232,7 +232,7 @@ SimRun run_simulation(const SimTask& task, const std::vector<Evidence>& store, c
     run.rows.push_back(std::move(row));
     const std::vector<double> credits = credit_tree(gains, parents, failed);
     for (std::size_t k = 0; k < run.rows.size(); ++k) run.rows[k].credit = credits[k + 1];
-    index.count_at(m.direction, state.program);
+    index.count_at(m.direction, m.local, state.program);
     index.set_run(run.rows);
     failures = fails ? failures + 1 : 0;
     child.number = gains.size() - 1;
