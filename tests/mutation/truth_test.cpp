@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "ir/text.h"
 
 namespace cairn {
@@ -13,8 +15,10 @@ Program parsed(const std::string& text) {
   EXPECT_TRUE(p.ok()) << (p ? "" : render(p.error()));
   return p ? *std::move(p) : Program();
 }
-Difference compare(const std::string& a, const std::string& b) {
-  Result<Truth> truth = Truth::make(parsed(a), {});
+Difference compare(const std::string& a, const std::string& b, std::uint64_t seed = 1) {
+  TruthOptions options;
+  options.seed = seed;
+  Result<Truth> truth = Truth::make(parsed(a), options);
   EXPECT_TRUE(truth.ok());
   return truth->compare(parsed(b));
 }
@@ -33,6 +37,38 @@ TEST(Truth, TellsBitsFromRealsFromPrecision) {
   EXPECT_TRUE(wrong.real);
   EXPECT_TRUE(rounded.precision);
   EXPECT_FALSE(rounded.real) << rounded.witness;
+}
+
+// Few elements, sums that cancel: another order of the terms is no loss of precision, one rounded term is.
+TEST(Truth, AnotherOrderOfASumKeepsThePrecision) {
+  const auto program = [](const std::string& term) {
+    return "in A^{f32}_{4,6};in C^{f32}_{4};io D^{f32}_{4};\nL^{4}_{i=0}L^{6}_{k=0}[D_{i}=D_{i}+" + term + ";];L^{4}_{i=0}[D_{i}=D_{i}*C_{i};];";
+  };
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    const Difference order = compare(program("A_{i,k}"), program("A_{i,5-k}"), seed);
+    EXPECT_TRUE(order.at(Exactness::exact)) << seed;
+    EXPECT_FALSE(order.at(Exactness::reassociates)) << seed << " " << order.witness;
+    EXPECT_FALSE(order.at(Exactness::algebraic)) << seed << " " << order.witness;
+    const Difference coarse = compare(program("A_{i,k}"), program("if_then_else(k==3,bf16(A_{i,k}),A_{i,k})"), seed);
+    EXPECT_TRUE(coarse.precision && coarse.at(Exactness::algebraic)) << seed;
+  }
+}
+
+TEST(Truth, WhatHasNoValueOverTheRealsDiffersInTheOtherClasses) {
+  const auto program = [](int extent, const std::string& rhs) {
+    return "in A^{f32}_{8};out D^{f32};\nL^{" + std::to_string(extent) + "}_{i=0}[D=" + rhs + ";];";
+  };
+  int shown = 0, new_nan = 0;   // by a zero in A_7 alone
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    const Difference shorter = compare(program(8, "D*A_{i}/A_{i}"), program(7, "D*A_{i}/A_{i}"), seed);
+    shown += shorter.at(Exactness::exact) && shorter.at(Exactness::reassociates) ? 1 : 0;
+    EXPECT_FALSE(shorter.at(Exactness::algebraic)) << shorter.witness;
+    new_nan += compare(program(7, "D*A_{i}/A_{i}"), program(8, "D*A_{i}/A_{i}"), seed).at(Exactness::algebraic) ? 1 : 0;
+  }
+  EXPECT_GE(shown, 5);
+  EXPECT_GE(new_nan, 5);
+  // A term of the wrong element differs where both have values.
+  EXPECT_TRUE(compare(program(8, "D*A_{i}/A_{i}"), program(8, "D*A_{i}/A_{7-i}*2")).at(Exactness::algebraic));
 }
 
 TEST(Truth, ANewNanIsADifference) {

@@ -66,7 +66,7 @@ void PairRun::miss(const Damage& damage, std::string kind, std::string claim, st
 
 void PairRun::judge_claim(const Damage& damage, const Difference& truth, std::size_t k, ClaimCount& count) {
   const Exactness claim = kMutationClaims[k];
-  const bool different = truth.real || truth.precision || (claim == Exactness::exact && truth.bits);
+  const bool different = truth.at(claim);
   if (!different && !options_.judge_equal) return;
   const CertificateSet set = certify_as(damage.program, claim);
   if (!different) {
@@ -99,7 +99,7 @@ void PairRun::judge_claim(const Damage& damage, const Difference& truth, std::si
 
 void PairRun::judge_values(const Damage& damage, OperatorCount& count) {
   const Difference truth = truth_->compare(damage.program);
-  const bool different = truth.bits || truth.real || truth.precision;
+  const bool different = truth.at(Exactness::exact);
   ++(different ? count.different : count.equal);
   for (std::size_t k = 0; k < kMutationClaims.size(); ++k) judge_claim(damage, truth, k, count.claims[k]);
 }
@@ -167,7 +167,7 @@ bool PairRun::prepare() {
   }
   truth_ = *std::move(truth);
   const Difference d = truth_->compare(pair_.after);
-  if (d.real || d.precision) result_.unusable = pair_.name + ": the two programs differ: " + d.witness;
+  if (d.at(Exactness::reassociates)) result_.unusable = pair_.name + ": the two programs differ: " + d.witness;
   return result_.unusable.empty();
 }
 
