@@ -40,7 +40,9 @@ std::string count_failures(Program* program, const SideCondition& one) {
   count.shape = Shape{};
   count.declared = true;
   const auto equation = std::make_shared<const Stmt>(*stmt_at(program->body(), *path));
-  Body body = replace_at(program->body(), *path, {make_equation(count.name, {}, operator_add(make_read(count.name, {}), failed)), equation});
+  Body both{equation, make_equation(count.name, {}, operator_add(make_read(count.name, {}), failed))};
+  if (!reads_tensor(**condition, equation->tensor)) std::swap(both[0], both[1]);
+  Body body = replace_at(program->body(), *path, both);
   // The place may be under a test that never holds.
   body.insert(body.begin(), make_equation(count.name, {}, make_int(0)));
   program->set_body(std::move(body));

@@ -6,6 +6,7 @@
 
 #include "analysis/algebra/bounds.h"
 #include "ir/text.h"
+#include "ir/typing.h"
 #include "ir/walk.h"
 
 namespace cairn::algebra {
@@ -144,8 +145,42 @@ std::vector<ExprPtr> conditions_of(const Rule& rule, const Match& match, const P
   return out;
 }
 
+namespace {
+// `e` computed in `dtype`: other floats converted, and integers where nothing beside them is a float.
+ExprPtr compute_in(const Program& program, const ExprPtr& e, Dtype dtype, bool integers) {
+  if (is_comparison(e->op) || e->op == Op::cast || e->op == Op::int_literal || e->op == Op::float_literal) return e;
+  if (is_integer_expr(program, *e)) return integers ? make_cast(dtype, e) : e;
+  if (e->op == Op::read) {
+    const Tensor* t = program.find(e->name);
+    return t != nullptr && is_float(t->dtype) && compute_type(t->dtype) != compute_type(dtype) ? make_cast(dtype, e) : e;
+  }
+  std::vector<ExprPtr> args;
+  for (const ExprPtr& arg : e->args) args.push_back(compute_in(program, arg, dtype, integers));
+  return make_expr(e->op, std::move(args), e->pos);
+}
+
+// The comparisons of a condition made in the type that its place computes in: sqrt(K_{i})>0 of integers K is
+// sqrt(f32(K_{i}))>0 there, and a product of f32 tensors in an f64 equation does not overflow as in f32.
+ExprPtr compare_in(const Program& program, const ExprPtr& condition, Dtype dtype) {
+  std::vector<ExprPtr> args;
+  if (!is_comparison(condition->op)) {
+    for (const ExprPtr& arg : condition->args) args.push_back(compare_in(program, arg, dtype));
+  } else {
+    bool integers = true;
+    visit_expr(*condition, [&](const Expr& e) {
+      if (e.op == Op::read || e.op == Op::cast) integers &= is_integer_expr(program, e);
+      return e.op != Op::read;
+    });
+    for (const ExprPtr& arg : condition->args) args.push_back(compute_in(program, arg, dtype, integers));
+  }
+  return make_expr(condition->op, std::move(args), condition->pos);
+}
+}  // namespace
+
 std::string describe_condition(const Program& program, const ExprPtr& condition, const Place& place) {
-  std::string text = fmt::format("{} at {}", print_expr(*condition), equation_address(program.body(), place.path));
+  const bool floats = place.type == ComputeType::f32 || place.type == ComputeType::f64;
+  const ExprPtr typed = floats ? compare_in(program, condition, place.type == ComputeType::f32 ? Dtype::f32 : Dtype::f64) : condition;
+  std::string text = fmt::format("{} at {}", print_expr(*typed), equation_address(program.body(), place.path));
   ExprPtr all;
   for (const ExprPtr& c : place.under) all = all ? make_expr(Op::logical_and, {all, c}) : c;
   return all ? fmt::format("{} if {}", text, print_expr(*all)) : text;

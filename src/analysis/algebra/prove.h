@@ -65,7 +65,8 @@ std::int64_t safe_exponent(ComputeType type);
 // A row's conditions with the match's values, `big` included.
 std::vector<ExprPtr> conditions_of(const Rule& rule, const Match& match, const Place& place);
 // "A_{i,j}>0 at s3" or "A_{i-1,j}>0 at s3 if i>0": a side condition, naming the elements, the equation and the conditions
-// of its right side that the place stands under; the expressions parse back.
+// of its right side that the place stands under; the expressions parse back. It is evaluated in the type that the equation
+// computes in; of the tensor that a self-update updates it means the value after the update.
 std::string describe_condition(const Program& program, const ExprPtr& condition, const Place& place);
 
 }  // namespace cairn::algebra

@@ -80,6 +80,13 @@ Result<void> check_invariant(const Program& program, const Reduction& reduction,
   return {};
 }
 
+// A sum in a narrow type may leave its range once the factor is taken out of it, or put into it.
+SideCondition fits_when_scaled(const Program& program, const algebra::Place& place, const Factor& factor, bool divide) {
+  const ExprPtr sum = make_read(place.equation->tensor, place.equation->subscripts);
+  const ExprPtr scaled = make_cast(program.find(place.equation->tensor)->dtype, make_expr(divide ? Op::div : Op::mul, {sum, factor.expr}));
+  return {algebra::describe_condition(program, make_expr(Op::lt, {make_expr(Op::abs, {scaled}), make_float(__builtin_inf())}), place), false};
+}
+
 }  // namespace
 
 Result<Step> factor_out(const Program& program, const StmtPath& equation, const Factor& factor, const StmtPath& loop) {
@@ -135,10 +142,7 @@ Result<Step> factor_out(const Program& program, const StmtPath& equation, const 
   const ExprPtr size = make_expr(Op::abs, {factor.expr}), infinity = make_float(__builtin_inf());
   record(make_expr(Op::lt, {size, infinity}));
   if (factor.divides || order) record(make_expr(Op::ne, {factor.expr, make_int(0)}));
-  if (dtype_bytes(dtype) <= 2) {   // the sum without the factor may leave the range of a narrow type
-    const ExprPtr unscaled = make_expr(factor.divides ? Op::mul : Op::div, {make_read(first.tensor, first.subscripts), factor.expr});
-    step.recorded.push_back({algebra::describe_condition(program, make_expr(Op::lt, {make_expr(Op::abs, {unscaled}), infinity}), place), false});
-  }
+  if (dtype_bytes(dtype) <= 2) step.recorded.push_back(fits_when_scaled(program, place, factor, !factor.divides));
   return step;
 }
 
@@ -191,7 +195,11 @@ Result<Step> factor_in(const Program& program, const StmtPath& scaling, FactorBa
     return refuse(program, equation.pos, kOnce, fmt::format("the scaling does not meet exactly the elements of {} that the loops update", equation.tensor));
   }
   step.exactness = forward->exactness;
+  // The conditions speak of the program before, whose sums are the ones without the factor.
+  const algebra::Place place = algebra::place_of(program, reduction.updates[0]);
   step.recorded = forward->recorded;
+  const Dtype dtype = program.find(first.tensor)->dtype;
+  if (dtype_bytes(dtype) <= 2 && is_float(dtype)) step.recorded.back() = fits_when_scaled(program, place, factor, factor.divides);
   step.same_instances = false;
   step.proved = conditions_up_to(kOrder);
   *back = {reduction.updates[0], loops, factor};
