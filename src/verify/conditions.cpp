@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <cmath>
+#include <functional>
 #include <set>
 
 #include "ir/numbers.h"
@@ -43,14 +44,17 @@ class Marker {
   Result<MarkedProgram> run() {
     std::vector<std::string> taken;
     for (const Tensor& t : program_.tensors()) {
-      if (t.role == Role::io) return Error{Code::illegal, fmt::format("{} is io", t.name), {}, {}};
-      if (t.role == Role::tmp || t.role == Role::out) {
+      if (t.role == Role::tmp || t.role == Role::out || t.role == Role::io) {
         marks_[t.name] = fresh_tensor(program_, taken);
         taken.push_back(marks_[t.name]);
       }
     }
     out_.program = program_;
-    out_.program.set_body(walk(program_.body()));
+    Body body = walk(program_.body());
+    for (const Tensor& t : program_.tensors()) {
+      if (t.role == Role::io && t.shape) body.insert(body.begin(), start_of(t));
+    }
+    out_.program.set_body(std::move(body));
     for (const Tensor& t : program_.tensors()) {
       const auto mark = marks_.find(t.name);
       if (mark == marks_.end()) continue;
@@ -58,8 +62,9 @@ class Marker {
       m.name = mark->second;
       m.dtype = Dtype::f64;
       m.data = {};
+      if (t.role == Role::io) m.role = Role::out;
       out_.program.set_tensor(std::move(m));
-      if (t.role == Role::out) out_.marks[t.name] = mark->second;
+      if (t.role != Role::tmp) out_.marks[t.name] = mark->second;
     }
     return std::move(out_);
   }
@@ -69,7 +74,9 @@ class Marker {
     Body out;
     for (const StmtPtr& s : body) {
       if (!s->is_equation()) {
+        const ExprPtr mark = s->is_test() ? mark_of_test(*s) : nullptr;
         out.push_back(with_body(*s, walk(s->body)));
+        if (mark) mark_guarded(*s, mark, s->body, {}, &out);
         continue;
       }
       const Tensor* target = program_.find(s->tensor);
@@ -86,6 +93,58 @@ class Marker {
       }
     }
     return out;
+  }
+
+  // The marks that an io tensor begins with: of its values as an input.
+  StmtPtr start_of(const Tensor& t) {
+    std::vector<ExprPtr> at;
+    for (std::size_t d = 0; d < t.shape->size(); ++d) at.push_back(make_var(fmt::format("i{}", d)));
+    StmtPtr nest = make_equation(marks_.at(t.name), at, or_zero(mark_of_input(t, make_read(t.name, at))));
+    for (std::size_t d = t.shape->size(); d-- > 0;) nest = make_loop(LoopKind::L, (*t.shape)[d], fmt::format("i{}", d), {nest});
+    return nest;
+  }
+
+  ExprPtr mark_of_test(const Stmt& test) {
+    bool f64 = false;
+    visit_expr(*test.cond, [&](const Expr& e) {
+      const Tensor* t = e.op == Op::read ? program_.find(e.name) : nullptr;
+      return f64 |= t != nullptr && compute_type(t->dtype) == ComputeType::f64, true;
+    });
+    compute_ = f64 ? Dtype::f64 : Dtype::f32;
+    place_ = fmt::format("s{}", equation_);
+    return mark_of(test.cond);
+  }
+
+  // What stands under a test on data hangs on the test also where that fails: the mark of the condition joins those of the
+  // elements that the body would write. `around`: the loops and the tests of indices between.
+  void mark_guarded(const Stmt& test, const ExprPtr& mark, const Body& body, std::vector<StmtPtr> around, Body* out) {
+    if (around.empty()) around.push_back(without_reads(test));
+    for (const StmtPtr& s : body) {
+      if (!s->is_equation()) {
+        around.push_back(s->is_test() ? without_reads(*s) : s);
+        mark_guarded(test, mark, s->body, around, out);
+        around.pop_back();
+        continue;
+      }
+      const std::string& target = marks_.at(s->tensor);
+      StmtPtr nest = make_equation(target, s->subscripts, make_expr(Op::max, {make_read(target, s->subscripts), mark}));
+      for (std::size_t k = around.size(); k-- > 0;) {
+        if (around[k]) nest = with_body(*around[k], {nest});
+      }
+      out->push_back(std::move(nest));
+    }
+  }
+  // A test with the conjuncts alone that read no tensor; null if there is none.
+  static StmtPtr without_reads(const Stmt& test) {
+    ExprPtr kept;
+    const std::function<void(const ExprPtr&)> keep = [&](const ExprPtr& c) {
+      if (c->op == Op::logical_and) return keep(c->args[0]), keep(c->args[1]);
+      bool reads = false;
+      visit_expr(*c, [&reads](const Expr& e) { return reads |= e.op == Op::read, true; });
+      if (!reads) kept = kept ? both(kept, c) : c;
+    };
+    keep(test.cond);
+    return kept ? make_test(kept, {}) : nullptr;
   }
 
   // The accumulator's mark: of all that went in, and of the accumulation itself, told by the value that it has now.
@@ -121,7 +180,10 @@ class Marker {
     const auto mark = marks_.find(e->name);
     if (mark != marks_.end()) return make_read(mark->second, e->args);
     const Tensor* t = program_.find(e->name);
-    if (t == nullptr || !is_float(t->dtype)) return nullptr;
+    return t == nullptr ? nullptr : mark_of_input(*t, e);
+  }
+  ExprPtr mark_of_input(const Tensor& t, const ExprPtr& e) {
+    if (!is_float(t.dtype)) return nullptr;
     return choose(is_finite(value(e)), choose(both(tiny(e), negate(is_zero(value(e)))), name(kInput, e, " is no denormal"), make_int(0)),
                   name(kInput, e, " is finite"));
   }

@@ -17,7 +17,7 @@ struct MarkedProgram {
   std::map<std::string, std::string, std::less<>> marks;      // output -> its tensor of marks (f64)
   std::map<std::int64_t, std::string> conditions;             // identifier -> what was false, e.g. "s3: E_{i} != 0"
 };
-// Programs with io tensors are refused: their marks have no value before.
+// An element written under a test on data also hangs on what the condition comes from.
 Result<MarkedProgram> mark_program(const Program& program);
 
 // The operations that leave real arithmetic on some operands (/ ** exp log sqrt rsqrt), each with its operands' form;

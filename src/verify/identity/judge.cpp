@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_set>
 
 #include "ir/text.h"
 #include "verify/identity/session.h"
@@ -34,6 +35,21 @@ bool is_incomplete(const Term& t) {
     case Op::select: return false;
     default: return t.type == ComputeType::f32 || t.type == ComputeType::f64 || t.type == ComputeType::boolean;
   }
+}
+// Whether the field may tell apart what is equal over the reals; it takes no exponential of what comes from one.
+bool may_miss_laws(const TermGraph& graph, const std::vector<TermId>& cone) {
+  std::unordered_set<TermId> grown;   // that exponentials went into
+  for (const TermId id : cone) {
+    const Term& t = graph[id];
+    if (is_incomplete(t)) return true;
+    TermId args[3];
+    const int n = graph.operands(t, args);
+    const bool from_one = std::any_of(args, args + n, [&grown](TermId a) { return grown.contains(a); });
+    const bool is_exponential = t.kind == Kind::operation && (t.op == Op::exp || t.op == Op::tanh);
+    if (from_one && is_exponential) return true;
+    if (from_one || is_exponential) grown.insert(id);
+  }
+  return false;
 }
 }  // namespace
 
@@ -124,8 +140,7 @@ void Session::judge_field(IdentityResult* r) {
       if (same_value(x, y)) continue;
       r->verdict = Verdict::failed;
       r->reason = origins(open_[i], "another value over the field");
-      const std::vector<TermId> cone = reachable(graph_, {open_[i].x, open_[i].y});
-      r->incomplete = std::any_of(cone.begin(), cone.end(), [this](TermId id) { return is_incomplete(graph_[id]); });
+      r->incomplete = may_miss_laws(graph_, reachable(graph_, {open_[i].x, open_[i].y}));
       return;
     }
   }

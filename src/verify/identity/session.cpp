@@ -7,6 +7,7 @@
 
 #include "analysis/access_bindings.h"
 #include "ir/walk.h"
+#include "verify/identity/choices.h"
 #include "verify/numeric.h"
 
 namespace cairn::identity {
@@ -148,14 +149,28 @@ void Session::judge_recorded(Exactness weakest, IdentityResult* r) {
       if (!record(true, r)) return;
       if (r->elements != before) {
         judge_terms(false, r);
+        if (!open_.empty() && resolve()) judge_terms(false, r);
         judge_terms(true, r);
         r->verdict = Verdict::absent;
       }
       judge_field(r);
     } else {
       judge_terms(claim == Exactness::reassociates, r);
+      if (claim == Exactness::exact && !open_.empty() && resolve()) judge_terms(false, r);
     }
   }
+}
+
+// What stays unequal with the choices made that other choices around them decide.
+bool Session::resolve() {
+  std::vector<TermId> roots;
+  for (const Pair& p : open_) roots.insert(roots.end(), {p.x, p.y});
+  if (!resolve_choices(&graph_, &roots, options_.max_nodes / 4, &evaluated_)) return false;
+  for (std::size_t i = 0; i < open_.size(); ++i) {
+    open_[i].x = roots[2 * i];
+    open_[i].y = roots[2 * i + 1];
+  }
+  return true;
 }
 
 IdentityResult Session::judge_targets(const std::vector<Compared>& targets, Exactness weakest) {

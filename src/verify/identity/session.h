@@ -37,6 +37,7 @@ class Session {
   // False when refused (in r).
   bool record(bool full, IdentityResult* r);
   bool record_element(Progress* p, std::size_t target, std::int64_t offset, IdentityResult* r);
+  bool resolve();
   void judge_recorded(Exactness weakest, IdentityResult* r);
   IdentityResult judge_targets(const std::vector<Compared>& targets, Exactness weakest);
   std::string origins(const Pair& p, std::string_view what) const;

@@ -313,6 +313,8 @@ TermId TermGraph::round(TermId a, Dtype dtype, ComputeType type) {
     const double number = literals_[t.a].number;
     if (std::isnan(number) || round_to(dtype, number) == number) return a;
   }
+  // Rounding keeps the order of values.
+  if (t.kind == Kind::operation && (t.op == Op::max || t.op == Op::min)) return operation(t.op, t.type, round(t.a, dtype, type), round(t.b, dtype, type));
   if (t.kind == Kind::operation && t.op == Op::select) {
     // A choice that is rounded already on one side: the rounding of the other.
     const TermId yes = round(t.b, dtype, type), no = round(t.c, dtype, type);
