@@ -18,7 +18,8 @@ struct NumericOptions {
 };
 
 // exact: working-dtype runs agree to the bit on every family. reassociates: `after` is within the error budget of `before`
-// on every family. changes_precision: within the precision of the narrowest float dtype that `after` mentions.
+// on every family, or of what rounding does to `after` itself where that is right in f64; an element that then overflows
+// on extreme values is skipped and counted. changes_precision: within the precision of the narrowest float dtype that `after` mentions.
 // algebraic: within eight times the budget, or what rounding does to `after` itself, wherever the operations of both
 // programs keep to real arithmetic (conditions.h); an element where one does not is skipped and counted, and the condition
 // that is false there becomes a fact "condition_1" ... Conditions that were not claimed fail the certificate, with the facts

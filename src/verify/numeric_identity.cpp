@@ -167,7 +167,10 @@ void NumericJudge::finish(std::uint64_t rounds) {
                         {"skipped", fmt::format("{}", skipped_)},
                         {"max_ulp", fmt::format("{:.3g}", max_ulp_)},
                         {"relative_l2", fmt::format("{:.3g}", relative_l2_)}};
-  if (!explainer_) return;
+  if (!explainer_) {
+    if (excused_ > 0) certificate_.facts.emplace_back("excused", fmt::format("{}", excused_));
+    return;
+  }
   certificate_.facts.emplace_back("excused", fmt::format("{}", excused_));
   certificate_.facts.emplace_back("ill_conditioned", fmt::format("{}", ill_conditioned_));
   if (different) return;

@@ -40,7 +40,7 @@ class NumericJudge {
   // False when the family could not be run (not a verdict).
   bool family(Family f, std::uint64_t seed);
   void judge_output(const std::string& on, const std::string& name, const Comparison& c);
-  void allow_own_roundings(const ValueMap& inputs, std::uint64_t seed, const ValueMap& got, Budget* budget);
+  void allow_own_roundings(Family f, const ValueMap& inputs, std::uint64_t seed, const ValueMap& got, Budget* budget);
   void judge_identity(Family f, const std::string& on, const ValueMap& inputs, Budget* budget, const ValueMap& got);
   void scale_to_overflow();
   void add_conditions(bool withhold, const std::string& on, const std::set<std::string>& conditions);

@@ -22,6 +22,7 @@ std::string print_regress_pair(const RegressPair& pair) {
     }
   }
   text += fmt::format("claim {}\nexpect {}\n", exactness_name(pair.claim), pair.holds ? "holds" : "refused");
+  if (pair.seed != 1) text += fmt::format("seed {}\n", pair.seed);
   if (!pair.action.empty()) text += fmt::format("action {}\n", pair.action);
   for (const auto& [name, values] : pair.inputs) {
     text += "input " + name;
@@ -64,6 +65,10 @@ Result<RegressPair> parse_regress_pair(const std::string& text) {
     } else if (line == "expect holds" || line == "expect refused") {
       pair.holds = line == "expect holds";
       expected = true;
+    } else if (line.starts_with("seed ")) {
+      char* rest = nullptr;
+      pair.seed = std::strtoull(line.c_str() + 5, &rest, 10);
+      if (*rest != '\0' || rest == line.c_str() + 5) return bad("'" + line + "' has no number");
     } else if (line.starts_with("action ")) {
       pair.action = line.substr(7);
     } else if (line.starts_with("input ")) {
@@ -76,7 +81,7 @@ Result<RegressPair> parse_regress_pair(const std::string& text) {
         pair.inputs.back().second.push_back(x);
       }
     } else if (!line.empty()) {
-      return bad("found '" + line + "', expected a remark, claim, expect, action, input or before");
+      return bad("found '" + line + "', expected a remark, claim, expect, seed, action, input or before");
     }
   }
   if (!claimed || !expected || !has_before) return bad("claim, expect and before are needed");

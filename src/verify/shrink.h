@@ -70,6 +70,7 @@ struct RegressPair {
   std::vector<std::string> remarks;
   Exactness claim = Exactness::algebraic;
   bool holds = false;
+  std::uint64_t seed = 1;   // of the certificates, where it matters
   std::string action, before, after;
   std::vector<std::pair<std::string, std::vector<double>>> inputs;
 };

@@ -33,6 +33,7 @@ void replay(const std::string& path) {
   const Program before = parse_side(pair->before, path);
   CertifyOptions options;
   options.target = target;
+  options.seed = pair->seed;
   if (!pair->action.empty()) {
     const Result<Action> action = parse_action(pair->action);
     ASSERT_TRUE(action.ok()) << path << ": " << render(action.error());
@@ -42,7 +43,7 @@ void replay(const std::string& path) {
     const ActionEvidence evidence = evidence_of(before, target, *action, *step);
     const CertificateSet set = certify(before, step->after, step->exactness, &evidence, options);
     EXPECT_TRUE(set.ok()) << path << "\n" << serialize(set) << "\n" << print_program(step->after);
-    EXPECT_EQ(compare_runs(before, step->after, step->exactness, 1, step->recorded), "") << path;
+    EXPECT_EQ(compare_runs(before, step->after, step->exactness, pair->seed, step->recorded), "") << path;
     return;
   }
   const Program after = parse_side(pair->after, path);

@@ -102,13 +102,14 @@ bool may_follow(const Program& program, const Access& first, const Access& then)
 Result<void> check_uses(const Program& program, const Producer& producer, const std::vector<Access>& all) {
   const std::string& name = producer.tensor->name;
   StmtPath last_use;
-  std::vector<const Stmt*> common = producer.loops;
+  std::vector<const Stmt*> common = producer.loops, use_loops;
   for (const Access& use : all) {
     if (use.tensor != name || use.is_write) continue;
     if (use.path <= producer.path) {
       return refuse(program, use.pos, 1, fmt::format("{} is read before the equation that defines it", name));
     }
     last_use = std::max(last_use, use.path);
+    use_loops.insert(use_loops.end(), use.loops.begin(), use.loops.end());
     for (const Stmt* loop : producer.loops) {
       const bool spatial = std::any_of(producer.equation->subscripts.begin(), producer.equation->subscripts.end(),
                                        [&](const ExprPtr& s) { return s->op == Op::loop_var && s->name == loop->var; });
@@ -128,7 +129,9 @@ Result<void> check_uses(const Program& program, const Producer& producer, const 
     if (read.is_write || read.path != producer.path) continue;
     for (const Access& write : all) {
       if (!write.is_write || write.tensor != read.tensor) continue;
-      if (common.empty() && write.path > last_use) continue;
+      // After the last use, unless a loop around both comes back to a use.
+      const bool returns = std::any_of(write.loops.begin(), write.loops.end(), [&](const Stmt* loop) { return in_list(use_loops, loop); });
+      if (common.empty() && write.path > last_use && !returns) continue;
       if (!may_follow(program, read, write)) continue;
       return refuse(program, write.pos, 3, fmt::format("{}, an operand of {}, may be rewritten before {} is used", read.tensor, name, name));
     }

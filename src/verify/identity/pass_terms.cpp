@@ -1,7 +1,8 @@
 // The exact and the reassociating algebra: keyed hashes. Every value is a pair (hash of x, hash of -x), so that a
 // negation swaps the two and -(a+b) = (-a)+(-b), (-a)*b = -(a*b) hold.
-#include <bit>
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <unordered_map>
 
 #include "verify/identity/pass.h"
@@ -42,6 +43,7 @@ struct Item {
   bool negative = false;                 // product, set: the negative of what follows
   std::uint32_t log = 0, length = 0;     // set
   TermValue v;                           // atom, sum: the value; product: v.a its magnitude; set: sums
+  double number = HUGE_VAL;              // of a literal
 };
 
 bool is_float_type(ComputeType type) { return type == ComputeType::f32 || type == ComputeType::f64; }
@@ -88,6 +90,12 @@ class TermPass {
     const TermValue v = opaque(combine64(tag(11), std::bit_cast<std::uint64_t>(size == 0 ? 0.0 : size)));
     return size == 0 ? TermValue{v.a, v.a} : swapped(v, number < 0);
   }
+  // Literals of few binary digits are added up in sums: 6+6 is 12 wherever the two stand in a chain.
+  static bool adds_up(double number) { return std::fabs(number) < 0x1p30 && number * 0x1p32 == std::trunc(number * 0x1p32); }
+  TermValue literal_part(double number) const {
+    const std::uint64_t part = (tag(14) | 1) * static_cast<std::uint64_t>(static_cast<std::int64_t>(number * 0x1p32));
+    return {part, 0 - part};
+  }
   Item integer_item(std::uint64_t value) const { return {Form::atom, ComputeType::i64, false, 0, 0, {value, 0 - value}}; }
 
   Item evaluate(const Term& t) {
@@ -118,7 +126,7 @@ class TermPass {
         const auto v = static_cast<std::uint64_t>(TermGraph::integer_of(t));
         return t.type == ComputeType::i64 ? integer_item(v) : Item{Form::atom, t.type, false, 0, 0, opaque(combine64(tag(10), v))};
       }
-      case Op::float_literal: return {Form::atom, t.type, false, 0, 0, literal(graph_.literal_of(t).number)};
+      case Op::float_literal: return {Form::atom, t.type, false, 0, 0, literal(graph_.literal_of(t).number), graph_.literal_of(t).number};
       case Op::neg: return negative(arg(t.a));
       case Op::add: return t.type == ComputeType::i64 ? integer_item(whole(t.a).a + whole(t.b).a) : add(t.type, arg(t.a), arg(t.b));
       case Op::mul: return t.type == ComputeType::i64 ? integer_item(whole(t.a).a * whole(t.b).a) : multiply(t.type, arg(t.a), arg(t.b));
@@ -159,6 +167,7 @@ class TermPass {
 
   Item negative(const Item& x) const {
     Item y = x;
+    y.number = -x.number;
     if (x.form == Form::atom || x.form == Form::sum) y.v = swapped(x.v, true);
     else y.negative = !x.negative;
     return y;
@@ -173,6 +182,7 @@ class TermPass {
     }
     const auto terms = [&](const Item& i) {
       if (i.form == Form::sum && i.type == type) return i.v;
+      if (adds_up(i.number)) return literal_part(i.number);
       const TermValue v = atom(i);
       return TermValue{mix64(v.a ^ key_), mix64(v.b ^ key_)};
     };
