@@ -1,7 +1,10 @@
 #include "strategy/edit/write_domain.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
+
+#include "analysis/affine.h"
 
 namespace cairn {
 
@@ -27,6 +30,33 @@ WriteDomain write_domain(const Stmt& equation, const std::vector<const Stmt*>& e
     }
   }
   return domain;
+}
+
+bool writes_once(const WriteDomain& domain, const std::vector<ExprPtr>& subscripts) {
+  std::vector<std::string> open;
+  for (const LoopHeader& loop : domain.loops) {
+    if (loop.extent > 1) open.push_back(loop.var);
+  }
+  const auto extent_of = [&](const std::string& var) {
+    const auto loop = std::find_if(domain.loops.begin(), domain.loops.end(), [&](const LoopHeader& l) { return l.var == var; });
+    return loop == domain.loops.end() ? std::int64_t{0} : loop->extent;
+  };
+  for (const ExprPtr& subscript : subscripts) {
+    std::optional<LinearForm> form = linear_form(*subscript);
+    if (!form) continue;
+    auto& terms = form->terms;
+    std::sort(terms.begin(), terms.end(), [](const auto& a, const auto& b) { return std::abs(a.second) < std::abs(b.second); });
+    std::int64_t reach = 0;   // of the digits below
+    bool digits = true;
+    for (const auto& [var, coefficient] : terms) {
+      const std::int64_t extent = extent_of(var);
+      digits = digits && extent > 0 && (extent == 1 || std::abs(coefficient) > reach);
+      reach += std::abs(coefficient) * (extent - 1);
+    }
+    if (!digits) continue;
+    for (const auto& term : terms) std::erase(open, term.first);
+  }
+  return open.empty();
 }
 
 Body wrap_domain(const WriteDomain& domain, Body body) {

@@ -17,6 +17,9 @@ struct WriteDomain {
 };
 // `enclosing` are the loops and tests around the equation; `name` gives the k-th new loop variable.
 WriteDomain write_domain(const Stmt& equation, const std::vector<const Stmt*>& enclosing, const std::function<std::string(std::size_t)>& name);
+// Does no element come twice, so that it may be updated under the domain's loops? Sufficient only: each loop is a digit of a
+// subscript that is a mixed-radix number. `subscripts` in the new names.
+bool writes_once(const WriteDomain& domain, const std::vector<ExprPtr>& subscripts);
 // The body, in the new names, under the domain's tests and loops.
 Body wrap_domain(const WriteDomain& domain, Body body);
 

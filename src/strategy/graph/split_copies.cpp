@@ -277,6 +277,9 @@ Result<void> SplitCopies::combine(const std::string& tensor, const Stmt& equatio
   if (!domain || domain->data_test || !index) return refuse(program_, equation.pos, 4, fmt::format("where {} is written depends on data", tensor));
   std::vector<ExprPtr> subs;
   for (const ExprPtr& s : equation.subscripts) subs.push_back(substitute_vars(s, domain->names));
+  if (!writes_once(*domain, subs)) {
+    return refuse(program_, equation.pos, 4, fmt::format("an element of {} may be written in several iterations, its parts would be added as often", tensor));
+  }
   ExprPtr sum;
   const std::vector<std::int64_t> lo(subs.size(), 0);
   for (StmtPtr& part : parts_) {

@@ -13,8 +13,8 @@
 // (3) for copies of inputs: the axis is affine in every operand that has it, the operand has scope g, and the elements
 //     copied are there,
 // (4) for copies of results: a result has the axis in one subscript, alone or plus a constant, and starts in the nest, or
-//     it is reduced along the axis by one self-update (+ * max min) alone; it has scope g, and each part writes what it
-//     is asked for,
+//     it is reduced along the axis by one self-update (+ * max min) alone, each element in one iteration of the other
+//     loops that its subscripts have; it has scope g, and each part writes what it is asked for,
 // (5) every read of an s or l temporary still sees a write of its own kernel and owner.
 // Exact; reassociates where a float sum or product is combined from parts or its terms change their order.
 #include <fmt/core.h>
