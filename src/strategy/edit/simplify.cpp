@@ -63,6 +63,19 @@ bool uses_any(const Expr& expr, const std::vector<std::string>& vars) {
 
 namespace {
 
+// A junction or negation of which a part is decided; null if every part still counts. A literal is no condition by itself.
+ExprPtr decide_junction(Op op, const std::vector<ExprPtr>& args) {
+  if (op == Op::logical_not) return is_true(*args[0]) ? make_int(0) : is_false(*args[0]) ? make_int(1) : nullptr;
+  if (op != Op::logical_and && op != Op::logical_or) return nullptr;
+  for (std::size_t k = 0; k < 2; ++k) {
+    const bool decides = op == Op::logical_and ? is_false(*args[k]) : is_true(*args[k]);
+    if (decides) return args[k];
+    const bool neutral = op == Op::logical_and ? is_true(*args[k]) : is_false(*args[k]);
+    if (neutral) return args[1 - k];
+  }
+  return nullptr;
+}
+
 // Decided conditions go; the others keep their form, each side of a comparison simplified: dividing a tail test
 // i*4+a<6 through would hide which split it belongs to.
 ExprPtr simplify_condition(const ExprPtr& expr, const std::vector<LoopRange>& loops) {
@@ -72,11 +85,7 @@ ExprPtr simplify_condition(const ExprPtr& expr, const std::vector<LoopRange>& lo
   for (const ExprPtr& arg : expr->args) {
     args.push_back(is_comparison(expr->op) ? simplify_index(arg, loops) : simplify_condition(arg, loops));
   }
-  const bool joins = expr->op == Op::logical_and || expr->op == Op::logical_or;
-  for (std::size_t k = 0; joins && k < 2; ++k) {
-    const bool neutral = expr->op == Op::logical_and ? is_true(*args[k]) : is_false(*args[k]);
-    if (neutral) return args[1 - k];
-  }
+  if (ExprPtr decided = decide_junction(expr->op, args)) return decided;
   return rebuild(expr, std::move(args));
 }
 
@@ -95,6 +104,7 @@ ExprPtr simplify_value(const ExprPtr& expr, const std::vector<LoopRange>& loops,
   std::vector<ExprPtr> args;
   args.reserve(expr->args.size());
   for (const ExprPtr& arg : expr->args) args.push_back(simplify_value(arg, loops, vars));
+  if (ExprPtr decided = decide_junction(expr->op, args)) return decided;
   return rebuild(expr, std::move(args));
 }
 
