@@ -195,6 +195,4 @@ std::vector<Proposal> CostProposer::propose(const SearchState& state, const Prop
   return proposals;
 }
 
-void CostProposer::observe(const Proposal&, const SearchState*, bool) {}
-
 }  // namespace cairn

@@ -17,7 +17,6 @@ class CostProposer : public Proposer {
   ~CostProposer() override;
   std::string name() const override { return "cost-model"; }
   std::vector<Proposal> propose(const SearchState& state, const ProposeContext& context) override;
-  void observe(const Proposal& proposal, const SearchState* state, bool passed) override;
 
  private:
   struct Impl;

@@ -82,9 +82,7 @@ std::vector<Proposal> SearchEngine::propose(const SearchState& from, std::size_t
   context.rng = rng_.split(++expansions_);
   context.seen = [this](const Digest& hash) { return seen_.count(hash) != 0; };
   context.state_of = [this](std::uint64_t id) { return state(id); };
-  std::vector<Proposal> proposals = proposer_.propose(from, context);
-  if (guide_) proposals = guide_->rank(from, std::move(proposals), context.rng.split("guide"));
-  return proposals;
+  return proposer_.propose(from, context);
 }
 
 void SearchEngine::admit(std::vector<Proposal> proposals, const SearchState* from, std::size_t count, std::vector<Pending>* pending) {
@@ -222,15 +220,16 @@ Result<const SearchState*> SearchEngine::commit(Pending pending) {
       if (!old) CAIRN_CHECKED(save_best(*committed));
     }
   }
-  proposer_.observe(pending.proposal, committed, passed);
   if (guide_) {
     StepOutcome outcome;
     outcome.proposal = record.number;
     outcome.parent = record.parent;
-    outcome.actions = pending.proposal.actions;
-    outcome.result = record.result;
-    outcome.gain = committed ? committed->score - state(record.parent)->score : 0;
-    guide_->observe(outcome);
+    outcome.made = &pending.proposal;
+    outcome.from = state(record.parent);
+    outcome.result = &record.result;
+    outcome.program = record.hash;
+    outcome.gain = committed ? committed->score - outcome.from->score : 0;
+    CAIRN_CHECKED(guide_->observe(outcome));
   }
   if (options_.on_progress) {
     SearchSummary summary;

@@ -11,7 +11,7 @@
 
 namespace cairn {
 
-inline constexpr int kProposerVersion = 1;
+inline constexpr int kProposerVersion = 2;
 
 // A program reached in a search.
 struct SearchState {
@@ -33,6 +33,7 @@ struct Proposal {
   double predicted_seconds = 0;
   std::string origin;                // "cost-model", "enumerate", ...
   std::string template_name;         // composites: the general template's name
+  std::uint64_t decision = 0;        // of the guide that led to it (memory/guide.h); 0: none
   std::uint64_t base = 0;            // id of the state that `actions` start from: the expanded one or an ancestor
 };
 
@@ -45,16 +46,12 @@ struct ProposeContext {
 };
 
 // Makes ranked proposals, best first; fewer than asked for when it has no more. Deterministic in its arguments
-// and in what it observed.
+// and in what was committed before.
 class Proposer {
  public:
   virtual ~Proposer() = default;
   virtual std::string name() const = 0;
   virtual std::vector<Proposal> propose(const SearchState& state, const ProposeContext& context) = 0;
-  // A committed result of one of its proposals (score: log(t_naive / t), 0 if it failed).
-  virtual void observe(const Proposal& proposal, const SearchState* state, bool passed) {
-    (void)proposal, (void)state, (void)passed;
-  }
 };
 
 }  // namespace cairn

@@ -1,0 +1,43 @@
+// What can be done at a state, sorted by local strategy: single moves of every strategy and the composites of templates.h,
+// each with the cost model's prediction of its arguments. The memory chooses among these (search-and-memory.md "The policy" 4).
+#pragma once
+#include <string>
+#include <vector>
+
+#include "search/proposer.h"
+#include "search/templates.h"
+
+namespace cairn {
+
+// One way to carry out a local strategy.
+struct MoveCandidate {
+  std::vector<Action> actions;   // from the state's program, not verified yet
+  Digest hash;                   // of what they lead to
+  double seconds = 0;            // predicted
+  std::string arguments;         // a single move's action, a composite's choices
+  std::string argument_class;    // state_summary.h; a composite's choices
+};
+
+// A local strategy that is legal at a state.
+struct LocalMoves {
+  std::string local;             // a strategy's name, or a composite: "restructure/fuse", "schedule", "tile", "sweep"
+  std::string direction;         // direction_name() it stands under
+  std::vector<MoveCandidate> candidates;   // best predicted first, one for each resulting program
+};
+
+// Most sites of one strategy that are applied and predicted at a state; the first in the strategy's order.
+inline constexpr std::size_t kMovesPerStrategy = 12;
+
+// All locals of a program, composites first, then strategies in catalogue order; those without a candidate are left out.
+std::vector<LocalMoves> list_local_moves(const Program& program, const Target& target);
+
+// The candidate replayed from the state with every check, or nullopt if a step is refused.
+std::optional<Proposal> propose_candidate(const SearchState& state, const Target& target, const LocalMoves& local, const MoveCandidate& candidate,
+                                          std::string origin);
+
+// Direction of a composite, "" for a name that is none.
+std::string_view composite_direction(std::string_view local);
+// Names of all composites.
+const std::vector<std::string>& composite_names();
+
+}  // namespace cairn
