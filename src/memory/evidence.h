@@ -59,6 +59,7 @@ struct Evidence {
   std::string implementer;          // "strategy@COMMIT" or "model@provider"
   Digest program, trace;            // canonical hash of the result, hash of the actions that led there
   std::int64_t date = 0;            // seconds since 1970
+  bool trusted = true;              // false: imported; its texts (task, arguments, implementer) enter no prompt
 };
 // The id of a row.
 Digest evidence_id(std::string_view run, std::uint64_t number, std::string_view inner = {});

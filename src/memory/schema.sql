@@ -18,6 +18,16 @@ CREATE TABLE local (
   PRIMARY KEY (name, direction)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE edge (
+  origin    TEXT NOT NULL,           -- direction or START
+  node      TEXT NOT NULL,           -- direction
+  rationale TEXT NOT NULL,
+  risk      TEXT NOT NULL,
+  applies   TEXT NOT NULL,           -- bottleneck classes, separated by blanks; empty: always
+  trusted   INTEGER NOT NULL,
+  PRIMARY KEY (origin, node)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE run (
   id       TEXT NOT NULL PRIMARY KEY,
   task     TEXT NOT NULL,
@@ -58,7 +68,8 @@ CREATE TABLE evidence (
   implementer    TEXT NOT NULL,
   program        BLOB NOT NULL,
   trace          BLOB NOT NULL,
-  date           INTEGER NOT NULL
+  date           INTEGER NOT NULL,
+  trusted        INTEGER NOT NULL DEFAULT 1   -- 0: imported
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX evidence_run ON evidence (run, number);
 CREATE INDEX evidence_date ON evidence (date);

@@ -1,6 +1,7 @@
 #include "memory/store.h"
 
 #include <fmt/core.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -18,7 +19,7 @@ namespace {
 Result<Database> open_readable(const std::string& path) {
   CAIRN_TRY(Database database, Database::open(path, Database::Access::read));
   const auto probe = database.query_integer("PRAGMA user_version");
-  if (probe.ok() || file_exists(path + "-wal") || access(dirname_of(path).c_str(), W_OK) == 0) {
+  if (probe.ok() || file_exists(path + "-wal") || faccessat(AT_FDCWD, dirname_of(path).c_str(), W_OK, AT_EACCESS) == 0) {
     if (!probe.ok()) return probe.error();
     return database;
   }
@@ -122,6 +123,7 @@ Result<MemoryContent> MemoryStore::snapshot(const EvidenceQuery& query) const {
     MemoryContent content;
     CAIRN_TRY(content.directions, read_directions(database));
     CAIRN_TRY(content.locals, read_locals(database));
+    CAIRN_TRY(content.edges, read_edges(database));
     CAIRN_TRY(content.runs, read_runs(database));
     CAIRN_TRY(content.evidence, read_evidence(database, query));
     CAIRN_TRY(content.decisions, read_decisions(database));
@@ -132,6 +134,7 @@ Result<MemoryContent> MemoryStore::snapshot(const EvidenceQuery& query) const {
 Result<std::vector<Evidence>> MemoryStore::read(const EvidenceQuery& query) const { return read_evidence(impl_->database, query); }
 Result<std::vector<DirectionCard>> MemoryStore::directions() const { return read_directions(impl_->database); }
 Result<std::vector<LocalCard>> MemoryStore::locals() const { return read_locals(impl_->database); }
+Result<std::vector<EdgeCard>> MemoryStore::edges() const { return read_edges(impl_->database); }
 Result<std::vector<RunRecord>> MemoryStore::runs() const { return read_runs(impl_->database); }
 Result<std::vector<NodeStatistics>> MemoryStore::statistics() const { return read_statistics(impl_->database); }
 Result<std::vector<DeviceRows>> MemoryStore::devices() const { return read_devices(impl_->database); }

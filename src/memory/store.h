@@ -10,7 +10,7 @@
 namespace cairn {
 
 // Version of the schema that this build writes; older files are migrated, newer ones refused.
-inline constexpr int kMemoryVersion = 1;
+inline constexpr int kMemoryVersion = 2;
 // "CRN1" in the file's header tells memory files from other databases.
 inline constexpr std::int32_t kMemoryApplication = 0x43524e31;
 
@@ -26,6 +26,13 @@ struct LocalCard {
   std::string name, direction, when, how, checks;
   bool trusted = true;                 // false: imported text, enters no prompt
   friend bool operator==(const LocalCard&, const LocalCard&) = default;
+};
+// What is known of going from one direction (or START) to another; without a card an edge always applies.
+struct EdgeCard {
+  std::string origin, node, rationale, risk;
+  std::vector<std::string> applies;    // bottleneck classes; empty: always
+  bool trusted = true;
+  friend bool operator==(const EdgeCard&, const EdgeCard&) = default;
 };
 
 // A run that wrote here. `started` is the `now` that it reads evidence with.
@@ -54,6 +61,7 @@ struct EvidenceQuery {
 struct MemoryContent {
   std::vector<DirectionCard> directions;
   std::vector<LocalCard> locals;
+  std::vector<EdgeCard> edges;
   std::vector<RunRecord> runs;
   std::vector<Evidence> evidence;
   std::vector<DecisionRecord> decisions;
@@ -100,6 +108,7 @@ class MemoryStore {
   Result<std::vector<Evidence>> read(const EvidenceQuery& query = {}) const;
   Result<std::vector<DirectionCard>> directions() const;
   Result<std::vector<LocalCard>> locals() const;
+  Result<std::vector<EdgeCard>> edges() const;
   Result<std::vector<RunRecord>> runs() const;
   // no_site if the run or its decision is not here.
   Result<std::string> decision(const std::string& run, std::uint64_t number) const;

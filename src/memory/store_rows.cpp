@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kEvidenceColumns =
     "id, run, number, parent, task, family, features, bottleneck, direction, local, direction_1, direction_2, local_1, local_2, arguments, "
-    "argument_class, gain, credit, kind, outcome, certificate, device, architecture, device_kind, implementer, program, trace, date";
+    "argument_class, gain, credit, kind, outcome, certificate, device, architecture, device_kind, implementer, program, trace, date, trusted";
 
 std::string join_numbers(const std::vector<double>& numbers) {
   std::string text;
@@ -52,14 +52,14 @@ std::vector<std::string> split_words(const std::string& text) {
 Result<void> write_evidence(const Database& database, const std::vector<Evidence>& rows) {
   if (rows.empty()) return {};
   CAIRN_TRY(Statement insert, database.prepare(fmt::format(
-      "INSERT OR REPLACE INTO evidence ({}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", kEvidenceColumns)));
+      "INSERT OR REPLACE INTO evidence ({}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", kEvidenceColumns)));
   for (const Evidence& e : rows) {
     insert.bind(e.id).bind(e.run).bind(static_cast<std::int64_t>(e.number)).bind(static_cast<std::int64_t>(e.parent));
     insert.bind(e.task.name).bind(e.task.family).bind(join_numbers(e.task.features)).bind(e.bottleneck).bind(e.direction).bind(e.local);
     insert.bind(e.directions[0]).bind(e.directions[1]).bind(e.locals[0]).bind(e.locals[1]).bind(e.arguments).bind(e.argument_class);
     insert.bind(e.gain).bind(e.credit).bind(evidence_kind_name(e.kind)).bind(e.outcome).bind(e.certificate);
     insert.bind(e.device.fingerprint).bind(e.device.architecture).bind(e.device.kind).bind(e.implementer).bind(e.program).bind(e.trace);
-    insert.bind(e.date);
+    insert.bind(e.date).bind(std::int64_t{e.trusted});
     CAIRN_CHECKED(insert.run());
   }
   return {};
@@ -94,6 +94,7 @@ Result<Evidence> read_row(Statement& s, const Database& database) {
   e.program = s.digest();
   e.trace = s.digest();
   e.date = s.integer();
+  e.trusted = s.integer() != 0;
   return e;
 }
 
@@ -121,6 +122,11 @@ Result<void> write_content(const Database& database, const MemoryContent& conten
   for (const LocalCard& c : content.locals) {
     local.bind(c.direction).bind(c.name).bind(c.when).bind(c.how).bind(c.checks).bind(std::int64_t{c.trusted});
     CAIRN_CHECKED(local.run());
+  }
+  CAIRN_TRY(Statement edge, database.prepare("INSERT OR REPLACE INTO edge (origin, node, rationale, risk, applies, trusted) VALUES (?,?,?,?,?,?)"));
+  for (const EdgeCard& c : content.edges) {
+    edge.bind(c.origin).bind(c.node).bind(c.rationale).bind(c.risk).bind(join_words(c.applies)).bind(std::int64_t{c.trusted});
+    CAIRN_CHECKED(edge.run());
   }
   CAIRN_TRY(Statement run, database.prepare("INSERT OR REPLACE INTO run (id, task, family, mode, device, target, seed, started, finished) "
                                             "VALUES (?,?,?,?,?,?,?,?,?)"));
@@ -163,6 +169,14 @@ Result<std::vector<DirectionCard>> read_directions(const Database& database) {
 Result<std::vector<LocalCard>> read_locals(const Database& database) {
   return read_all<LocalCard>(database, "SELECT name, direction, pays, edit, checks, trusted FROM local ORDER BY name, direction", [](Statement& s) {
     LocalCard c{s.text(), s.text(), s.text(), s.text(), s.text(), true};
+    c.trusted = s.integer() != 0;
+    return c;
+  });
+}
+
+Result<std::vector<EdgeCard>> read_edges(const Database& database) {
+  return read_all<EdgeCard>(database, "SELECT origin, node, rationale, risk, applies, trusted FROM edge ORDER BY origin, node", [](Statement& s) {
+    EdgeCard c{s.text(), s.text(), s.text(), s.text(), split_words(s.text()), true};
     c.trusted = s.integer() != 0;
     return c;
   });

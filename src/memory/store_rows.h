@@ -13,6 +13,7 @@ Result<void> write_content(const Database& database, const MemoryContent& conten
 Result<std::vector<Evidence>> read_evidence(const Database& database, const EvidenceQuery& query);
 Result<std::vector<DirectionCard>> read_directions(const Database& database);
 Result<std::vector<LocalCard>> read_locals(const Database& database);
+Result<std::vector<EdgeCard>> read_edges(const Database& database);
 Result<std::vector<RunRecord>> read_runs(const Database& database);
 Result<std::vector<DecisionRecord>> read_decisions(const Database& database);
 Result<std::vector<NodeStatistics>> read_statistics(const Database& database);

@@ -12,7 +12,14 @@ namespace cairn {
 namespace {
 
 // kMigrations[k] leads from version k + 1 to k + 2.
-const std::vector<std::string> kMigrations{};
+const std::vector<std::string> kMigrations{
+    R"sql(
+ALTER TABLE evidence ADD COLUMN trusted INTEGER NOT NULL DEFAULT 1;
+CREATE TABLE edge (
+  origin TEXT NOT NULL, node TEXT NOT NULL, rationale TEXT NOT NULL, risk TEXT NOT NULL, applies TEXT NOT NULL, trusted INTEGER NOT NULL,
+  PRIMARY KEY (origin, node)
+) STRICT, WITHOUT ROWID;
+)sql"};
 
 }  // namespace
 

@@ -42,15 +42,16 @@ Evidence random_evidence(Rng& rng, const std::string& run, std::uint64_t number)
   e.program = {rng.next(), rng.next()};
   e.trace = {rng.next(), rng.next()};
   e.date = 1'700'000'000 + static_cast<std::int64_t>(rng.below(100'000'000));
+  e.trusted = rng.below(2) == 0;
   return e;
 }
 
 std::string describe(const Evidence& e) {
-  return fmt::format("{} {} {} {} | {} | {} | {} | {} {} {} | {} {} {} {} | {} | {} | {} {} {} {} {} | {} | {} | {} | {} | {} {} {}", e.id.hex(), e.run,
+  return fmt::format("{} {} {} {} | {} | {} | {} | {} {} {} | {} {} {} {} | {} | {} | {} {} {} {} {} | {} | {} | {} | {} | {} {} {} {}", e.id.hex(), e.run,
                      e.number, e.parent, e.task.name, e.task.family, fmt::join(e.task.features, " "), e.bottleneck, e.direction, e.local,
                      e.directions[0], e.directions[1], e.locals[0], e.locals[1], e.arguments, e.argument_class, e.gain, e.credit,
                      evidence_kind_name(e.kind), e.outcome, e.certificate, e.device.fingerprint, e.device.architecture, e.device.kind,
-                     e.implementer, e.program.hex(), e.trace.hex(), e.date);
+                     e.implementer, e.program.hex(), e.trace.hex(), e.date, e.trusted);
 }
 
 std::string describe(const MemoryContent& content) {
@@ -60,6 +61,9 @@ std::string describe(const MemoryContent& content) {
   }
   for (const LocalCard& c : content.locals) {
     text += fmt::format("local {} {} | {} | {} | {} | {}\n", c.direction, c.name, c.when, c.how, c.checks, c.trusted);
+  }
+  for (const EdgeCard& c : content.edges) {
+    text += fmt::format("edge {} {} | {} | {} | {} | {}\n", c.origin, c.node, c.rationale, c.risk, fmt::join(c.applies, " "), c.trusted);
   }
   for (const RunRecord& r : content.runs) {
     text += fmt::format("run {} | {} | {} | {} | {} | {} | {} {} {}\n", r.id, r.task, r.family, r.mode, r.device, r.target, r.seed, r.started, r.finished);

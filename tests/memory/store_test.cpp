@@ -72,6 +72,7 @@ TEST_F(Store, KeepsCardsRunsAndDecisions) {
   MemoryContent content;
   content.directions = {{"fusion", "do it once", "traffic", "registers\nspill", {"memory", "launch"}, true}, {"own", "", "", "", {}, false}};
   content.locals = {{"loop_split", "parallelism", "when", "how", "checks", true}, {"tile", "data_reuse", "", "", "", false}};
+  content.edges = {{"START", "fusion", "first", "", {"memory"}, true}, {"fusion", "own", "", "spills", {}, false}};
   content.runs = {{"run-a", "mm", "product", "htam", "cpu 9f", "t", ~std::uint64_t{0}, 1'700'000'000, 0}};
   content.evidence = random_rows(3, "run-a", 2);
   std::sort(content.evidence.begin(), content.evidence.end(), [](const Evidence& a, const Evidence& b) { return a.id < b.id; });
