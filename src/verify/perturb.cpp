@@ -12,14 +12,16 @@ namespace cairn {
 namespace {
 class Perturber {
  public:
-  Perturber(const Program& program, std::uint64_t seed) : program_(program), seed_(seed) {}
+  Perturber(const Program& program, std::uint64_t seed, bool comparisons) : program_(program), seed_(seed), comparisons_(comparisons) {}
 
   Body walk(const Body& body) {
     Body out;
     for (const StmtPtr& s : body) {
       if (!s->is_equation()) {
         if (s->is_loop()) vars_.push_back(s->var);
-        out.push_back(with_body(*s, walk(s->body)));
+        Body inner = walk(s->body);
+        unit_ = kUnit;
+        out.push_back(s->is_test() && comparisons_ ? make_test(condition(s->cond), std::move(inner), s->pos) : with_body(*s, std::move(inner)));
         if (s->is_loop()) vars_.pop_back();
         continue;
       }
@@ -36,6 +38,15 @@ class Perturber {
   }
 
  private:
+  static constexpr double kUnit = 0x1p-23;
+  // With its operands perturbed.
+  ExprPtr condition(const ExprPtr& e) {
+    const bool floats = is_comparison(e->op) && !(is_integer_expr(program_, *e->args[0]) && is_integer_expr(program_, *e->args[1]));
+    if (!floats && e->op != Op::logical_and && e->op != Op::logical_or && e->op != Op::logical_not) return e;
+    std::vector<ExprPtr> args;
+    for (const ExprPtr& arg : e->args) args.push_back(floats ? value(arg) : condition(arg));
+    return make_expr(e->op, std::move(args), e->pos);
+  }
   static bool rounds(Op op) {
     switch (op) {
       case Op::add: case Op::sub: case Op::mul: case Op::div: case Op::pow: case Op::exp: case Op::log: case Op::sqrt: case Op::rsqrt:
@@ -44,10 +55,14 @@ class Perturber {
     }
   }
   ExprPtr value(const ExprPtr& e) {
-    if (e->args.empty() || e->op == Op::read || is_comparison(e->op) || is_integer_expr(program_, *e)) return e;
+    if (e->args.empty() || e->op == Op::read || is_comparison(e->op)) return e;
+    if (is_integer_expr(program_, *e) && !(comparisons_ && e->op == Op::select)) return e;
     if (e->op == Op::logical_and || e->op == Op::logical_or || e->op == Op::logical_not || e->op == Op::isnan) return e;
     std::vector<ExprPtr> args;
-    for (std::size_t i = 0; i < e->args.size(); ++i) args.push_back(e->op == Op::select && i == 0 ? e->args[i] : value(e->args[i]));
+    for (std::size_t i = 0; i < e->args.size(); ++i) {
+      const bool decides = e->op == Op::select && i == 0;
+      args.push_back(!decides ? value(e->args[i]) : comparisons_ ? condition(e->args[i]) : e->args[i]);
+    }
     const ExprPtr same = e->op == Op::cast ? make_cast(e->dtype, args[0], e->pos) : make_expr(e->op, std::move(args), e->pos);
     // The chain of a self-update has to stay one; its own rounding is that of the store.
     if (!rounds(e->op) || (!self_.empty() && reads_tensor(*e, self_))) return same;
@@ -70,13 +85,14 @@ class Perturber {
   std::uint64_t operation_ = 0;
   std::vector<std::string> vars_;
   std::string self_;
+  bool comparisons_;
   double unit_ = 0;
 };
 }  // namespace
 
-Program perturb_operations(const Program& program, std::uint64_t seed) {
+Program perturb_operations(const Program& program, std::uint64_t seed, bool comparisons) {
   Program out = program;
-  out.set_body(Perturber(program, seed).walk(program.body()));
+  out.set_body(Perturber(program, seed, comparisons).walk(program.body()));
   return out;
 }
 

@@ -49,6 +49,19 @@ TEST(conditions, name_the_operation_that_leaves_real_arithmetic) {
   EXPECT_EQ(conditions_of("L^{3}_{i=0}[D_{i}=A_{i}+1;];", {1, kInf, 1e-310}), (Texts{"", "s0: A_{i} is finite", "s0: A_{i} is no denormal"}));
 }
 
+TEST(conditions, turned_comparisons_are_asked_for) {
+  const Program p = parse_ok("in A^{f32}_{1};out D^{f32}_{1};L^{1}_{i=0}[D_{i}=if_then_else(A_{i}/(A_{i}+A_{i})>0.5,1,2);];");
+  const ValueMap inputs{{"A", [] { Value v = Value::zeros(Dtype::f32, {1}); return v.floats[0] = 3, v; }()}};
+  int kept = 0, turned = 0;
+  for (std::uint64_t seed = 0; seed < 16; ++seed) {
+    kept += interpret(perturb_operations(p, seed), inputs)->at("D").floats[0] == 2;
+    turned += interpret(perturb_operations(p, seed, true), inputs)->at("D").floats[0] == 1;
+  }
+  EXPECT_EQ(kept, 16);
+  EXPECT_GE(turned, 2);
+  EXPECT_LE(turned, 14);
+}
+
 TEST(conditions, follow_tests_on_data) {
   // D keeps its 7 where the test fails because its operand has no value; tests of indices guard the marks too.
   EXPECT_EQ(conditions_of("L^{3}_{i=0}[D_{i}=7;T^{1/A_{i}>0}[D_{i}=3;];];", {2, 0, -1}), (Texts{"", "s1: A_{i} != 0", ""}));
