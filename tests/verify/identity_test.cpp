@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,8 @@
 #include "ir/text.h"
 #include "support/pair_file.h"
 #include "verify/identity.h"
+#include "verify/identity/choices.h"
+#include "verify/identity/pass.h"
 
 namespace cairn {
 namespace {
@@ -65,6 +68,27 @@ TEST(Identity, CopiesOfALargeMatrix) {
   IdentityOptions options;
   EXPECT_EQ(check_identity(before, after, options).verdict, IdentityResult::Verdict::held);
   EXPECT_EQ(check_identity(before, wrong, options).verdict, IdentityResult::Verdict::failed);
+}
+
+TEST(Identity, ChoicesAreResolvedWhereAConditionIsShared) {
+  using identity::TermId;
+  identity::TermGraph graph;
+  const auto input = [&](std::int64_t k) { return graph.input(1, k, ComputeType::f32, Dtype::f32); };
+  const TermId condition = graph.operation(Op::lt, ComputeType::boolean, input(0), input(1));
+  const TermId inner = graph.operation(Op::select, ComputeType::f32, condition, input(2), input(3));
+  TermId grown = inner;
+  for (int k = 4; k < 20; ++k) grown = graph.operation(Op::mul, ComputeType::f32, graph.operation(Op::add, ComputeType::f32, grown, input(k)), input(k));
+  std::uint64_t work = 0;
+  std::vector<TermId> terms{grown};
+  EXPECT_FALSE(identity::resolve_choices(&graph, &terms, 1000, &work));   // the scan is not counted: it may not end the judging
+  EXPECT_EQ(work, 0u);
+  terms = {graph.operation(Op::select, ComputeType::f32, condition, grown, input(3))};
+  const std::vector<TermId> before = terms;
+  EXPECT_FALSE(identity::resolve_choices(&graph, &terms, 5, &work));
+  EXPECT_EQ(terms, before);
+  EXPECT_TRUE(identity::resolve_choices(&graph, &terms, 1000, &work));
+  std::vector<TermId> parts = identity::reachable(graph, terms);
+  EXPECT_EQ(std::count_if(parts.begin(), parts.end(), [&](TermId id) { return graph[id].kind == identity::Kind::operation && graph[id].op == Op::select; }), 1);
 }
 
 TEST(Identity, StagedTilesOfAFullProduct) {

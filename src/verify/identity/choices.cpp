@@ -18,18 +18,13 @@ class Resolver {
   Resolver(TermGraph* graph, std::uint64_t limit) : graph_(*graph), limit_(limit) {}
 
   bool run(std::vector<TermId>* terms, std::uint64_t* work) {
-    const std::vector<TermId> order = reachable(graph_, *terms);
-    work_ = order.size();
-    if (find_conditions(order)) {
-      std::vector<TermId> resolved;
-      for (const TermId t : *terms) resolved.push_back(walk(t, &top_));
-      *work += work_;
-      if (stopped_ || resolved == *terms) return false;
-      *terms = std::move(resolved);
-      return true;
-    }
+    if (!find_conditions(reachable(graph_, *terms))) return false;
+    std::vector<TermId> resolved;
+    for (const TermId t : *terms) resolved.push_back(walk(t, &top_));
     *work += work_;
-    return false;
+    if (stopped_ || resolved == *terms) return false;
+    *terms = std::move(resolved);
+    return true;
   }
 
  private:
