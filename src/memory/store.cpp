@@ -4,9 +4,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "base/file.h"
+#include "memory/cards.h"
+#include "memory/merge.h"
 #include "memory/store_rows.h"
 #include "memory/store_schema.h"
 #include "memory/store_sqlite.h"
@@ -26,6 +29,25 @@ Result<Database> open_readable(const std::string& path) {
   return Database::open(path, Database::Access::immutable);
 }
 
+// A memory holds the built-in cards of the build that wrote last.
+Result<void> seed_cards(const Database& database) {
+  const MemoryContent& seeds = built_in_cards();
+  const auto is_held = [&]() -> Result<bool> {
+    CAIRN_TRY(const auto directions, read_directions(database));
+    CAIRN_TRY(const auto locals, read_locals(database));
+    CAIRN_TRY(const auto edges, read_edges(database));
+    const auto within = [](const auto& few, const auto& all) {
+      return std::all_of(few.begin(), few.end(), [&](const auto& card) { return std::find(all.begin(), all.end(), card) != all.end(); });
+    };
+    return within(seeds.directions, directions) && within(seeds.locals, locals) && within(seeds.edges, edges);
+  };
+  CAIRN_TRY(const bool held, is_held());
+  if (held) return {};
+  CAIRN_TRY(Transaction transaction, Transaction::begin(database, Transaction::Kind::write));
+  CAIRN_CHECKED(write_content(database, seeds));
+  return transaction.commit();
+}
+
 Result<Database> open_writable(const std::string& path) {
   CAIRN_CHECKED(make_directories(dirname_of(path)));
   CAIRN_TRY(Database database, Database::open(path, Database::Access::create));
@@ -34,6 +56,7 @@ Result<Database> open_writable(const std::string& path) {
   CAIRN_CHECKED(database.use_wal());
   CAIRN_CHECKED(database.execute("PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 16777216"));
   if (version != kMemoryVersion) CAIRN_CHECKED(migrate_memory(database));
+  CAIRN_CHECKED(seed_cards(database));
   return database;
 }
 
@@ -89,7 +112,7 @@ MemoryStore::~MemoryStore() = default;
 const std::string& MemoryStore::path() const { return impl_->database.path(); }
 
 Result<void> MemoryStore::put(const MemoryContent& content) {
-  for (const Evidence& row : content.evidence) CAIRN_CHECKED(check_evidence(row));
+  CAIRN_CHECKED(check_content(content));
   return impl_->write([&](const Database& database) { return write_content(database, content); });
 }
 
@@ -118,17 +141,18 @@ Result<void> MemoryStore::put_decision(const std::string& run, std::uint64_t num
   return put(content);
 }
 
+Result<MergeCounts> MemoryStore::merge(const MemoryContent& from) {
+  CAIRN_CHECKED(check_content(from));
+  MergeCounts counts;
+  CAIRN_CHECKED(impl_->write([&](const Database& database) -> Result<void> {
+    CAIRN_TRY(const MemoryContent held, read_content(database, {}));
+    return write_content(database, select_winners(held, from, &counts));
+  }));
+  return counts;
+}
+
 Result<MemoryContent> MemoryStore::snapshot(const EvidenceQuery& query) const {
-  return impl_->read([&](const Database& database) -> Result<MemoryContent> {
-    MemoryContent content;
-    CAIRN_TRY(content.directions, read_directions(database));
-    CAIRN_TRY(content.locals, read_locals(database));
-    CAIRN_TRY(content.edges, read_edges(database));
-    CAIRN_TRY(content.runs, read_runs(database));
-    CAIRN_TRY(content.evidence, read_evidence(database, query));
-    CAIRN_TRY(content.decisions, read_decisions(database));
-    return content;
-  });
+  return impl_->read([&](const Database& database) { return read_content(database, query); });
 }
 
 Result<std::vector<Evidence>> MemoryStore::read(const EvidenceQuery& query) const { return read_evidence(impl_->database, query); }

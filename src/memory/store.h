@@ -84,11 +84,17 @@ struct DeviceRows {
   std::int64_t newest = 0;             // date of the newest row
 };
 
+// What a merge did with each kind of entry.
+struct MergeCounts {
+  struct Part { std::uint64_t added = 0, replaced = 0; };
+  Part evidence, cards, runs, decisions;
+};
+
 // One connection; for one thread at a time. Every call is one transaction: it has happened or it has not.
 class MemoryStore {
  public:
   enum class Mode : std::uint8_t { read, write };
-  // Opens or (write) creates the file, migrates older schemas, refuses newer ones; a file that is no memory, a read-only
+  // Opens or (write) creates the file with the cards that are built in, migrates older schemas, refuses newer ones; a file that is no memory, a read-only
   // place or a full disk is a clear error and nothing is lost. Waits up to 30 s for other writers.
   static Result<MemoryStore> open(const std::string& path, Mode mode);
   MemoryStore(MemoryStore&&) noexcept;
@@ -101,6 +107,8 @@ class MemoryStore {
   Result<void> put_cards(const std::vector<DirectionCard>& directions, const std::vector<LocalCard>& locals);
   Result<void> put_run(const RunRecord& run);
   Result<void> put_decision(const std::string& run, std::uint64_t number, const std::string& json);
+  // Takes over what is new and what outranks an entry of the same key (merge.h), in one transaction.
+  Result<MergeCounts> merge(const MemoryContent& from);
 
   // The memory as it is at this moment, whoever writes meanwhile; the query selects evidence.
   Result<MemoryContent> snapshot(const EvidenceQuery& query = {}) const;
@@ -132,6 +140,13 @@ class MemoryStore {
 // Refuses (parse) a row that cannot be stored: numbers that are not finite or too large, names that are no words, texts with
 // control characters or invalid UTF-8.
 Result<void> check_evidence(const Evidence& row);
+// The same for cards (names and classes are words, texts of at most 16 KiB), runs and decisions; put refuses what these do.
+Result<void> check_card(const DirectionCard& card);
+Result<void> check_card(const LocalCard& card);
+Result<void> check_card(const EdgeCard& card);
+Result<void> check_run(const RunRecord& run);
+Result<void> check_decision(const DecisionRecord& decision);
+Result<void> check_content(const MemoryContent& content);
 
 // The file in the user's data directory: $XDG_DATA_HOME/cairn/memory.db.
 std::string default_memory_path();

@@ -10,7 +10,7 @@ namespace cairn {
 
 namespace {
 
-constexpr std::size_t kLongestWord = 120, kLongestText = 4096;
+constexpr std::size_t kLongestWord = 120, kLongestText = 4096, kLongestCard = 16384, kLongestDecision = 1 << 20;
 
 Error refuse(const Evidence& row, std::string_view field, const std::string& what) {
   return {Code::parse, fmt::format("evidence {}: \"{}\" is {}", row.id.hex(), field, what), {}, {}};
@@ -36,14 +36,37 @@ std::size_t sequence_length(std::string_view text) {
   return bad ? 0 : length;
 }
 
-bool is_line(std::string_view text) {
-  if (text.size() > kLongestText) return false;
+// UTF-8 without control characters, but for line breaks where those are allowed.
+bool is_text(std::string_view text, std::size_t longest, bool breaks) {
+  if (text.size() > longest) return false;
   while (!text.empty()) {
     const std::size_t length = sequence_length(text);
-    if (length == 0 || (length == 1 && (text[0] < ' ' || text[0] == 0x7f))) return false;
+    const bool control = length == 1 && (static_cast<unsigned char>(text[0]) < ' ' || text[0] == 0x7f);
+    if (length == 0 || (control && !(breaks && text[0] == '\n'))) return false;
     text.remove_prefix(length);
   }
   return true;
+}
+bool is_line(std::string_view text) { return is_text(text, kLongestText, false); }
+
+using Fields = std::initializer_list<std::pair<std::string_view, const std::string*>>;
+
+// Names that must be there, and texts.
+Result<void> check_fields(std::string_view what, const Fields& names, const Fields& texts, const std::vector<std::string>& classes) {
+  for (const auto& [name, value] : names) {
+    if (value->empty() || !is_word(*value)) {
+      return Error{Code::parse, fmt::format("{}: \"{}\" is no single word of 1 to {} printable ASCII characters", what, name, kLongestWord), {}, {}};
+    }
+  }
+  for (const auto& [name, value] : texts) {
+    if (!is_text(*value, kLongestCard, true)) {
+      return Error{Code::parse, fmt::format("{}: \"{}\" is no UTF-8 text of at most {} bytes", what, name, kLongestCard), {}, {}};
+    }
+  }
+  for (const std::string& word : classes) {
+    if (word.empty() || !is_word(word)) return Error{Code::parse, fmt::format("{}: found a bottleneck class that is no single word", what), {}, {}};
+  }
+  return {};
 }
 
 }  // namespace
@@ -76,6 +99,35 @@ Result<void> check_evidence(const Evidence& row) {
   for (const auto& [name, value] : lines) {
     if (!is_line(*value)) return refuse(row, name, fmt::format("no line of UTF-8 of at most {} bytes", kLongestText));
   }
+  return {};
+}
+
+Result<void> check_card(const DirectionCard& c) {
+  return check_fields("direction", {{"name", &c.name}}, {{"intent", &c.intent}, {"objective", &c.objective}, {"risks", &c.risks}}, c.triggers);
+}
+Result<void> check_card(const LocalCard& c) {
+  return check_fields("local", {{"name", &c.name}, {"direction", &c.direction}}, {{"when", &c.when}, {"how", &c.how}, {"checks", &c.checks}}, {});
+}
+Result<void> check_card(const EdgeCard& c) {
+  return check_fields("edge", {{"from", &c.origin}, {"to", &c.node}}, {{"rationale", &c.rationale}, {"risk", &c.risk}}, c.applies);
+}
+Result<void> check_run(const RunRecord& r) {
+  return check_fields("run", {{"id", &r.id}}, {{"task", &r.task}, {"family", &r.family}, {"mode", &r.mode}, {"device", &r.device}, {"target", &r.target}}, {});
+}
+Result<void> check_decision(const DecisionRecord& d) {
+  if (!is_text(d.document, kLongestDecision, true)) {
+    return Error{Code::parse, fmt::format("decision: \"document\" is no UTF-8 text of at most {} bytes", kLongestDecision), {}, {}};
+  }
+  return check_fields("decision", {{"run", &d.run}}, {}, {});
+}
+
+Result<void> check_content(const MemoryContent& content) {
+  for (const DirectionCard& card : content.directions) CAIRN_CHECKED(check_card(card));
+  for (const LocalCard& card : content.locals) CAIRN_CHECKED(check_card(card));
+  for (const EdgeCard& card : content.edges) CAIRN_CHECKED(check_card(card));
+  for (const RunRecord& run : content.runs) CAIRN_CHECKED(check_run(run));
+  for (const Evidence& row : content.evidence) CAIRN_CHECKED(check_evidence(row));
+  for (const DecisionRecord& decision : content.decisions) CAIRN_CHECKED(check_decision(decision));
   return {};
 }
 

@@ -144,6 +144,17 @@ Result<void> write_content(const Database& database, const MemoryContent& conten
   return {};
 }
 
+Result<MemoryContent> read_content(const Database& database, const EvidenceQuery& query) {
+  MemoryContent content;
+  CAIRN_TRY(content.directions, read_directions(database));
+  CAIRN_TRY(content.locals, read_locals(database));
+  CAIRN_TRY(content.edges, read_edges(database));
+  CAIRN_TRY(content.runs, read_runs(database));
+  CAIRN_TRY(content.evidence, read_evidence(database, query));
+  CAIRN_TRY(content.decisions, read_decisions(database));
+  return content;
+}
+
 Result<std::vector<Evidence>> read_evidence(const Database& database, const EvidenceQuery& query) {
   const RowSelection selection = select_rows(query);
   CAIRN_TRY(Statement select, database.prepare(fmt::format("SELECT {} FROM evidence WHERE {} ORDER BY id", kEvidenceColumns, selection.sql)));

@@ -9,6 +9,8 @@
 namespace cairn {
 
 Result<void> write_content(const Database& database, const MemoryContent& content);
+// Everything, with the evidence that the query selects; of one instant within a transaction.
+Result<MemoryContent> read_content(const Database& database, const EvidenceQuery& query);
 // Evidence that the query selects, by id.
 Result<std::vector<Evidence>> read_evidence(const Database& database, const EvidenceQuery& query);
 Result<std::vector<DirectionCard>> read_directions(const Database& database);

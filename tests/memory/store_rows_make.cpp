@@ -3,6 +3,10 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
+#include "memory/cards.h"
+
 namespace cairn {
 
 namespace {
@@ -44,6 +48,40 @@ Evidence random_evidence(Rng& rng, const std::string& run, std::uint64_t number)
   e.date = 1'700'000'000 + static_cast<std::int64_t>(rng.below(100'000'000));
   e.trusted = rng.below(2) == 0;
   return e;
+}
+
+MemoryContent random_memory(Rng& rng) {
+  MemoryContent m;
+  const auto some = [&](std::uint64_t most, auto add) {
+    for (std::uint64_t k = 0; k < most; ++k) {
+      if (rng.below(2) == 0) add(k);
+    }
+  };
+  const auto text = [&] { return pick(rng, {"", "a", "b c", "d\ne", "\xc3\xa9"}); };
+  some(4, [&](std::uint64_t k) {
+    m.directions.push_back({fmt::format("own-{}", k), text(), text(), text(), {pick(rng, {"memory", "compute"})}, rng.below(2) == 0});
+  });
+  some(4, [&](std::uint64_t k) { m.locals.push_back({fmt::format("local-{}", k), pick(rng, {"fusion", "own-1"}), text(), text(), text(), rng.below(2) == 0}); });
+  some(4, [&](std::uint64_t k) { m.edges.push_back({fmt::format("own-{}", k), "fusion", text(), text(), {}, rng.below(2) == 0}); });
+  some(4, [&](std::uint64_t k) {
+    m.runs.push_back({fmt::format("run-{}", k), "mm", "product", "htam", text(), "t", rng.next(), 1000, static_cast<std::int64_t>(rng.below(3))});
+    some(6, [&](std::uint64_t n) { m.evidence.push_back(random_evidence(rng, fmt::format("run-{}", k), n)); });
+    some(3, [&](std::uint64_t n) { m.decisions.push_back({fmt::format("run-{}", k), n, fmt::format("{{\"x\":{}}}", rng.below(3))}); });
+  });
+  // Dates that agree leave the order to the credit and the rest.
+  for (Evidence& e : m.evidence) e.date = 1000 + static_cast<std::int64_t>(rng.below(2));
+  std::sort(m.evidence.begin(), m.evidence.end(), [](const Evidence& a, const Evidence& b) { return a.id < b.id; });
+  return m;
+}
+
+MemoryContent without_built_in(MemoryContent content) {
+  const auto drop = [](auto& cards) {
+    cards.erase(std::remove_if(cards.begin(), cards.end(), [](const auto& card) { return is_built_in(card); }), cards.end());
+  };
+  drop(content.directions);
+  drop(content.locals);
+  drop(content.edges);
+  return content;
 }
 
 std::string describe(const Evidence& e) {
