@@ -7,6 +7,7 @@
 #include "verify/certificate.h"
 #include "verify/identity.h"
 #include "verify/numeric.h"
+#include "verify/row.h"
 #include "verify/verify.h"
 
 namespace cairn {
@@ -14,6 +15,8 @@ namespace cairn {
 namespace {
 // Instances that one second of interpretation covers, with a margin for heavy functions.
 constexpr double kInstancesPerSecond = 10e6;
+// What the numeric rung says of a pair that is equal only under conditions.
+const std::pair<std::string, std::string> kConditional{"verdict", "conditional"};
 
 Certificate check_wellformed(const Program& before, const Program& after, const Target& target) {
   Certificate c;
@@ -58,6 +61,20 @@ std::optional<Certificate> check_legal(const ActionEvidence& action) {
   return c;
 }
 
+// `rule` by a row of the table: proved outright, or, with conditions only recorded, beside another rung that judged what
+// values make of them (it may well refuse a pair that states no condition: the row then says why it is equal under some).
+void add_row(const RowRewrite& row, std::optional<Certificate>* rule, bool judged, CertificateSet* set) {
+  Certificate c = row_certificate(row);
+  if (*rule) {   // of a replayed action: which row its strategy used
+    (*rule)->facts.insert((*rule)->facts.end(), c.facts.begin(), c.facts.end());
+    return;
+  }
+  const auto open = [](const SideCondition& s) { return !s.proved; };
+  if (row.exactness > set->claim) return;
+  if (judged || std::none_of(row.conditions.begin(), row.conditions.end(), open)) *rule = std::move(c);
+  else set->certificates[0].facts.emplace_back("rule_absent", fmt::format("{} at {}, with conditions that no other rung has judged", row.row, row.equation));
+}
+
 // The numeric rung; the conditions that it derives join the set's.
 std::optional<Certificate> judge_values(const Program& before, const Program& after, CertificateSet* set, const CertifyOptions& options) {
   NumericOptions numeric;
@@ -94,7 +111,10 @@ CertificateSet certify(const Program& before, const Program& after, Exactness cl
   std::optional<Certificate> legal = action != nullptr ? check_legal(*action) : std::nullopt;
   // With conditions only recorded no `rule` is granted, but the rewrite is the strategy's all the same.
   const bool replayed = action != nullptr && action->replayed && !action->proved.empty();
+  const bool same_instances = legal && legal->rung == Rung::legal;
   if (legal && legal->rung == Rung::legal) set.certificates.push_back(*std::exchange(legal, std::nullopt));
+  const std::optional<RowRewrite> row = wellformed && !same_instances ? find_row(before, after) : std::nullopt;
+  const bool known = replayed || (row && row->exactness <= claim);
   std::optional<Certificate> numeric;
   if (wellformed && options.numeric) numeric = judge_values(before, after, &set, options);
   if (wellformed && options.identity) {
@@ -103,12 +123,12 @@ CertificateSet certify(const Program& before, const Program& after, Exactness cl
     identity.seed = options.seed;
     const IdentityResult result = check_identity(before, after, identity);
     std::string absent;
-    // The field does not know the laws of max with + and *: there a replayed rule stands by itself. Whether values that one
-    // meets break a condition is the families' to say.
+    // The field does not know the laws of max with + and *: there a rule, replayed or a row of the table, stands by itself.
+    // Whether values that one meets break a condition is the families' to say.
     // So is an element at which a recorded divisor is zero.
     const bool excused = result.voided &&
                          std::any_of(set.conditions.begin(), set.conditions.end(), [](const SideCondition& c) { return !c.proved; });
-    if (result.verdict == IdentityResult::Verdict::failed && (result.incomplete || excused) && replayed) {
+    if (result.verdict == IdentityResult::Verdict::failed && (result.incomplete || excused) && known) {
       absent = "not shown: " + result.reason;
     } else if (std::optional<Certificate> c = identity_certificate(result, action != nullptr || !set.conditions.empty() || numeric, &absent)) {
       if (action == nullptr) {
@@ -117,6 +137,12 @@ CertificateSet certify(const Program& before, const Program& after, Exactness cl
       set.certificates.push_back(*std::move(c));
     }
     if (!absent.empty()) set.certificates[0].facts.emplace_back("identity_absent", absent);
+  }
+  if (row) {
+    const Certificate* identity = set.find(Rung::identity);
+    const bool fits = !numeric || numeric->held || std::find(numeric->facts.begin(), numeric->facts.end(), kConditional) != numeric->facts.end();
+    const bool judged = fits && (identity == nullptr || identity->held) && (identity != nullptr || numeric);
+    add_row(*row, &legal, judged, &set);
   }
   if (legal) set.certificates.push_back(*std::move(legal));
   if (numeric) set.certificates.push_back(*std::move(numeric));

@@ -1,5 +1,6 @@
 // Matching rows of the table in expressions, with sums and products as multisets, and rewriting at a match.
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -49,6 +50,8 @@ struct Explanation {
   Rule rule;
   Match match;
 };
-std::optional<Explanation> explain_rewrite(const ExprPtr& before, const ExprPtr& after, const Program* program = nullptr);
+// `accept` (null: all) chooses among several.
+std::optional<Explanation> explain_rewrite(const ExprPtr& before, const ExprPtr& after, const Program* program = nullptr,
+                                           const std::function<bool(const Explanation&)>& accept = nullptr);
 
 }  // namespace cairn::algebra

@@ -98,7 +98,8 @@ ExprPath extent_of(const Match& match) {
   return out;
 }
 
-std::optional<Explanation> explain_rewrite(const ExprPtr& before, const ExprPtr& after, const Program* program) {
+std::optional<Explanation> explain_rewrite(const ExprPtr& before, const ExprPtr& after, const Program* program,
+                                           const std::function<bool(const Explanation&)>& accept) {
   const Digest wanted = value_hash(*after);
   const std::uint64_t ops = ops_of(*before);
   std::vector<ExprPtr> values;   // what an invented variable may be: the values of `after`
@@ -120,7 +121,9 @@ std::optional<Explanation> explain_rewrite(const ExprPtr& before, const ExprPtr&
         options.program = program;
         if (!invented.empty()) options.invented.emplace_back(invented[0], values[k]);
         for (const Match& match : find_matches(rule, before, options)) {
-          if (value_hash(*rewrite_at(rule, before, match)) == wanted) return Explanation{rule, match};
+          if (value_hash(*rewrite_at(rule, before, match)) != wanted) continue;
+          const Explanation found{rule, match};
+          if (!accept || accept(found)) return found;
         }
       }
     }

@@ -15,6 +15,7 @@
 
 #include <cmath>
 
+#include "analysis/algebra/leaf_types.h"
 #include "analysis/algebra/prove.h"
 #include "ir/self_update.h"
 #include "ir/numbers.h"
@@ -22,7 +23,6 @@
 #include "ir/walk.h"
 #include "strategy/edit/band.h"
 #include "strategy/edit/refuse.h"
-#include "strategy/math/leaf_types.h"
 #include "strategy/registry.h"
 
 namespace cairn {
@@ -88,7 +88,7 @@ class Folder {
       at_.pop_back();
     }
     ExprPtr now = args == e->args ? e : rebuild(*e, args);
-    if (now != e && !same_leaf_types(program_, *e, *now)) now = e;
+    if (now != e && !algebra::same_leaf_types(program_, *e, *now)) now = e;
     if (e->op == Op::select) return choose(e, now);
     if (is_condition(e->op)) return logic(now);
     const ExprPtr folded = one(*now);

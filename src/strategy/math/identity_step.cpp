@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "analysis/algebra/row_effect.h"
 #include "ir/interval.h"
 #include "ir/self_update.h"
 #include "ir/text.h"
@@ -12,7 +13,6 @@
 #include "strategy/edit/band.h"
 #include "strategy/edit/refuse.h"
 #include "strategy/math/factor_rules.h"
-#include "strategy/math/leaf_types.h"
 
 namespace cairn {
 namespace {
@@ -43,30 +43,6 @@ constexpr IdentityUse kUses[] = {
     {"expand_collect", 2, {}, false, takes_expand_collect},
 };
 
-// The path of the accumulator's read in the right side of a self-update.
-bool find_node(const Expr& e, const Expr* node, ExprPath* path) {
-  if (&e == node) return true;
-  for (std::uint32_t k = 0; k < e.args.size(); ++k) {
-    path->push_back(k);
-    if (find_node(*e.args[k], node, path)) return true;
-    path->pop_back();
-  }
-  return false;
-}
-
-// Condition (3): conversions and comparisons above the place compute in the type they did.
-bool keeps_types(const Program& program, const ExprPtr& before, const ExprPtr& after, const ExprPath& path) {
-  const Expr* a = before.get();
-  const Expr* b = after.get();
-  for (const std::uint32_t k : path) {
-    if (!same_leaf_types(program, *a, *b)) return false;
-    if (k >= a->args.size() || k >= b->args.size() || a->op != b->op) return true;
-    a = a->args[k].get();
-    b = b->args[k].get();
-  }
-  return true;
-}
-
 // Reads of an expression outside subscripts, with whether they stand under an if_then_else.
 void collect_reads(const ExprPtr& e, bool guarded, std::vector<std::pair<ExprPtr, bool>>* out) {
   if (e->op == Op::read) {
@@ -93,19 +69,14 @@ bool has_value_always(Role role) { return role == Role::in || role == Role::para
 struct Where {
   StmtPath path;
   const Stmt* equation = nullptr;
-  ExprPath accumulator;       // of a self-update
-  bool is_update = false;
-  std::optional<UpdateOp> update;
+  algebra::Accumulator accumulator;
 };
 
 Where where_of(const Program& program, StmtPath path) {
   Where where;
   where.equation = stmt_at(program.body(), path);
   where.path = std::move(path);
-  if (const std::optional<SelfUpdate> update = match_self_update(*where.equation)) {
-    where.is_update = find_node(*where.equation->rhs, update->self, &where.accumulator);
-    where.update = update->op;
-  }
+  where.accumulator = algebra::accumulator_of(*where.equation);
   return where;
 }
 
@@ -130,7 +101,7 @@ class Applier {
   Result<ExprPtr> rewrite(const Where& where, const Rule& rule, Match match, const ExprPtr& invented, Step* step, bool known = false) {
     const Stmt& equation = *where.equation;
     const ExprPath extent = algebra::extent_of(match);
-    if (where.is_update && extent.size() <= where.accumulator.size() && std::equal(extent.begin(), extent.end(), where.accumulator.begin())) {
+    if (algebra::reaches_accumulator(match, where.accumulator)) {
       return refuse(program_, equation.pos, 1, fmt::format("{} would reach across the accumulator of {}", rule.name(), equation.tensor));
     }
     const std::vector<std::string> names = algebra::invented_by(rule);
@@ -146,8 +117,8 @@ class Applier {
     }
     const ExprPtr after = algebra::rewrite_at(rule, equation.rhs, match);
     const StmtPtr rewritten = make_equation(equation.tensor, equation.subscripts, after, equation.pos);
-    const std::optional<SelfUpdate> is = match_self_update(*rewritten);
-    if (is.has_value() != where.update.has_value() || (is && is->op != *where.update)) {
+    if (const algebra::Accumulator is = algebra::accumulator_of(*rewritten);
+        is.is_update != where.accumulator.is_update || is.op != where.accumulator.op) {
       return refuse(program_, equation.pos, 1, fmt::format("{} would change whether the update of {} is a self-update", rule.name(), equation.tensor));
     }
     const algebra::Place place = algebra::place_of(program_, where.path, extent);
@@ -158,10 +129,10 @@ class Applier {
       if (truth == algebra::Truth::no) return refuse(program_, equation.pos, 2, fmt::format("{} needs {}, which never holds", rule.name(), text));
       if (step) step->recorded.push_back({text, truth == algebra::Truth::yes});
     }
-    if (!keeps_types(program_, equation.rhs, after, match.position)) {
+    if (!algebra::keeps_types(program_, equation.rhs, after, match.position)) {
       return refuse(program_, equation.pos, 3, fmt::format("{} would change the type that a conversion or a comparison computes in", rule.name()));
     }
-    if (step) step->exactness = is_exact(where, rule, match) ? Exactness::exact : Exactness::algebraic;
+    if (step) step->exactness = algebra::is_exact_at(program_, equation, rule, match) ? Exactness::exact : Exactness::algebraic;
     return after;
   }
 
@@ -206,18 +177,6 @@ class Applier {
   }
 
  private:
-  bool is_exact(const Where& where, const Rule& rule, const Match& match) const {
-    const Tensor* target = program_.find(where.equation->tensor);
-    if (match.integral && (target == nullptr || is_integer(target->dtype) || rule.identity->exact)) return true;
-    if (!rule.identity->exact || !match.whole) return false;
-    if (match.consumed.size() != 2) {
-      // The square of a product is joined to one product, which rounds elsewhere.
-      return match.consumed.empty() && algebra::chain_kind(*match.bindings.at(0).second) != algebra::ChainKind::product;
-    }
-    const ExprPtr& chain = algebra::node_at(where.equation->rhs, match.position);
-    return algebra::commuted_hash(*algebra::node_at(chain, match.consumed[0])) == algebra::commuted_hash(*algebra::node_at(chain, match.consumed[1]));
-  }
-
   const IdentityUse& use_;
   const Program& program_;
   algebra::Prover prover_;

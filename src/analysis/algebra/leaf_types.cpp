@@ -1,10 +1,10 @@
-#include "strategy/math/leaf_types.h"
+#include "analysis/algebra/leaf_types.h"
 
 #include <algorithm>
 
 #include "ir/typing.h"
 
-namespace cairn {
+namespace cairn::algebra {
 namespace {
 int rank(Dtype dtype) { return compute_type(dtype) == ComputeType::f64 ? 2 : is_float(dtype) ? 1 : 0; }
 }  // namespace
@@ -35,4 +35,4 @@ bool same_leaf_types(const Program& program, const Expr& before, const Expr& aft
   return true;
 }
 
-}  // namespace cairn
+}  // namespace cairn::algebra
