@@ -32,7 +32,9 @@ std::string show_seconds(double s) {
 
 Progress::Progress(Clock& clock, Mode mode, std::string title, std::uint64_t total)
     : clock_(clock), mode_(mode), title_(std::move(title)), total_(total), start_(clock.now()) {
-  if (mode_ == Mode::automatic) mode_ = isatty(STDERR_FILENO) != 0 ? Mode::terminal : Mode::lines;
+  if (mode_ != Mode::automatic) return;
+  mode_ = isatty(STDERR_FILENO) != 0 ? Mode::terminal : Mode::lines;
+  if (mode_ == Mode::lines) last_ = start_;   // nothing of what is soon done
 }
 
 Progress::~Progress() {

@@ -7,7 +7,8 @@
 
 namespace cairn {
 
-// Prints to stderr at most a few times a second; mode off prints nothing.
+// Prints to stderr at most a few times a second; mode off prints nothing, automatic draws on a terminal and prints lines
+// elsewhere, the first after two seconds.
 class Progress {
  public:
   enum class Mode { off, lines, terminal, automatic };

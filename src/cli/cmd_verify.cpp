@@ -4,6 +4,7 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "base/file.h"
 #include "base/progress.h"
@@ -117,11 +118,13 @@ Result<int> verify_pairs(Session& session, const VerifyOptions& options, const T
   const Json fields{{"verdict", "malformed"}, {"class", ""}, {"accepted_under", Json::array()}, {"action", ""}, {"certificates", Json::array()}, {"reason", ""}};
   CAIRN_TRY(const unsigned jobs, worker_count(session, target));
   CAIRN_TRY(const Progress::Mode mode, progress_mode(session.settings));
-  const RowCounter counted = [&session, mode, progress = std::shared_ptr<Progress>()](std::size_t done, std::size_t all, std::size_t yes) mutable {
-    if (!progress) progress = std::make_shared<Progress>(session.clock, mode == Progress::Mode::automatic ? Progress::Mode::off : mode, "verify", all);
+  std::optional<Progress> progress;
+  const RowCounter counted = [&](std::size_t done, std::size_t all, std::size_t yes) {
+    if (!progress) progress.emplace(session.clock, mode, "verify", all);
     progress->update(done, fmt::format("{} accepted", yes));
   };
   CAIRN_TRY(const RowCounts counts, answer_rows(session, options.pairs, options.verdict.execute ? 1 : jobs, fields, answer_pair, counted));
+  progress.reset();   // ends its line
   std::fputs(fmt::format("{}{} of {} pairs accepted\n", table.text(), counts.yes, counts.rows).c_str(), stderr);
   if (counts.worst == RowVerdict::bug) return 70;
   return counts.yes == counts.rows ? 0 : 1;

@@ -154,6 +154,12 @@ TEST(Identity, ClassesWithoutAnAlgebraAreAbsent) {
   EXPECT_EQ(check_identity(parse_ok(kProduct), parse_ok(kProduct), options).verdict, IdentityResult::Verdict::absent);
 }
 
+// Nothing is left to compare: the strongest class, not the weakest that was asked for.
+TEST(Identity, AProgramIsExactlyItself) {
+  const IdentityResult r = find_identity(parse_ok(kProduct), parse_ok(kProduct), {});
+  EXPECT_TRUE(r.held() && r.claim == Exactness::exact) << show(r);
+}
+
 TEST(Identity, IsDeterministic) {
   const std::vector<Pair> pairs = load_pairs();
   for (const Pair& pair : pairs) {

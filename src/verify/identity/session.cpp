@@ -199,6 +199,7 @@ IdentityResult Session::judge(Exactness weakest) {
   const std::vector<Compared> outputs = differing_outputs(code_a_, *table_a_, code_b_, *table_b_);
   if (outputs.empty()) {
     r.verdict = Verdict::held;  // every output is built by the same nests from the same states
+    r.claim = Exactness::exact;
     return r;
   }
   // From cheap to sure: what the changed nests feed to unchanged ones may differ where nothing reads it, and a cut
