@@ -10,6 +10,7 @@
 #include "ir/interval.h"
 #include "ir/numbers.h"
 #include "ir/walk.h"
+#include "verify/identity/writes.h"
 
 namespace cairn::identity {
 
@@ -35,6 +36,7 @@ class Preparer {
       code_.tensor_of.emplace(t.name, static_cast<std::int32_t>(code_.tensors.size()));
       code_.tensors.push_back(std::move(info));
     }
+    writer_loops_ = loops_around_writes(*code_.program);
     CAIRN_CHECKED(body(code_.program->body()));
     for (Equation& e : code_.equations) {
       find_run(&e);
@@ -89,22 +91,6 @@ class Preparer {
     return {};
   }
 
-  // True for the element of a temporary that sums (or multiplies) in the same dtype: a partial result.
-  bool is_partial(const Expr& operand, Dtype dtype, UpdateOp op) const {
-    if (operand.op != Op::read) return false;
-    const Tensor* tensor = code_.program->find(operand.name);
-    if (!tensor || tensor->role != Role::tmp || tensor->dtype != dtype) return false;
-    bool sums = false, other = false;
-    for (const EquationRef& ref : collect_equations(code_.program->body())) {
-      if (ref.equation->tensor != operand.name) continue;
-      const std::optional<SelfUpdate> update = match_self_update(*ref.equation);
-      const bool start = ref.equation->rhs->op == Op::int_literal || ref.equation->rhs->op == Op::float_literal;
-      sums |= update && update->op == op;
-      other |= !start && !(update && update->op == op);
-    }
-    return sums && !other;
-  }
-
   Result<void> equation(const Stmt& s) {
     const auto found = code_.tensor_of.find(s.tensor);
     if (found == code_.tensor_of.end()) return refuse(fmt::format("tensor {} has no shape", s.tensor));
@@ -126,7 +112,9 @@ class Preparer {
     e.update = update.has_value() && (is_float(d) || is_integer(d));
     if (e.update) e.op = update->op;
     e.narrow = is_float(d) && d != Dtype::f32 && d != Dtype::f64;
-    if (e.narrow && e.update && update->others.size() == 1) e.joins_partial = is_partial(*update->others[0].expr, d, e.op);
+    e.joins_partial = e.narrow && e.update && std::all_of(update->others.begin(), update->others.end(), [&](const auto& other) {
+      return !other.inverse && sums_partials(*code_.program, *other.expr, d, e.op);
+    });
     self_ = e.update ? update->self : nullptr;
     CAIRN_TRY(TypedPtr rhs, elaborate_rhs(*code_.program, s));
     CAIRN_TRY(e.rhs, expression(*rhs));
@@ -249,6 +237,9 @@ class Preparer {
     std::uint32_t used = n.var >= 0 ? 1u << n.var : 0;
     if (n.tensor >= 0) {
       for (std::uint32_t i = 0; i < n.count; ++i) used |= used_loops(code_.linear[n.linear + i].node);
+      // What is written inside a loop may have another value in each iteration.
+      const auto written = writer_loops_.find(code_.tensors[static_cast<std::size_t>(n.tensor)].tensor->name);
+      for (std::size_t i = 0; written != writer_loops_.end() && i < here_.loops.size(); ++i) used |= written->second.contains(here_.loops[i]) ? 1u << i : 0u;
       return used;
     }
     for (std::uint32_t i = 0; i < n.count; ++i) used |= used_loops(code_.operands[n.first + i]);
@@ -331,6 +322,7 @@ class Preparer {
   Site here_;
   std::vector<std::string> vars_;
   std::uint32_t loop_count_ = 0;
+  std::map<std::string, std::set<std::uint32_t>, std::less<>> writer_loops_;
   const Expr* self_ = nullptr;
 };
 }  // namespace

@@ -75,7 +75,7 @@ struct Equation {
   std::uint32_t linear = 0;       // first written subscript
   std::uint32_t rhs = 0;
   bool update = false, narrow = false;
-  bool joins_partial = false;     // its other operand is an accumulator of the same narrow dtype and operator
+  bool joins_partial = false;     // its other operand sums accumulators of the same narrow dtype and operator
   UpdateOp op = UpdateOp::add;
   std::vector<Digit> digits;      // by_digits: subscripts invert
   std::vector<std::uint32_t> repeated;   // dimensions to be checked after the digits

@@ -242,6 +242,12 @@ TermId Recorder::run(const Equation& e, const std::int64_t* v, const std::int64_
   return acc;
 }
 
+TermId Recorder::join_partials(TermId id, Op op, Dtype dtype) {
+  const Term t = graph_[id];
+  if (t.kind != Kind::operation || t.op != op) return graph_.chain(id, dtype, true);
+  return graph_.operation(op, t.type, join_partials(t.a, op, dtype), join_partials(t.b, op, dtype));
+}
+
 // The value that an instance stores.
 TermId Recorder::apply(const Equation& e, const std::int64_t* v, TermId self) {
   const TensorInfo& t = code_.tensors[static_cast<std::size_t>(e.tensor)];
@@ -250,9 +256,7 @@ TermId Recorder::apply(const Equation& e, const std::int64_t* v, TermId self) {
   if (halted()) return kUnwrittenTerm;
   const Dtype d = t.tensor->dtype;
   // Joining partial results of its own dtype, an accumulator goes on: their roundings are of one chain.
-  if (const Term joined = graph_[result]; e.joins_partial && joined.kind == Kind::operation && (joined.op == Op::add || joined.op == Op::mul)) {
-    result = graph_.operation(joined.op, joined.type, graph_.chain(joined.a, d, true), graph_.chain(joined.b, d, true));
-  }
+  if (e.joins_partial) result = join_partials(result, e.op == UpdateOp::mul ? Op::mul : Op::add, d);
   if (d == Dtype::f32 || d == Dtype::f64 || d == Dtype::boolean) return result;
   return graph_.round(result, d, compute_type(d));
 }

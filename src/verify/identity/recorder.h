@@ -53,6 +53,7 @@ class Recorder {
   TermId instance(const Equation& e, const std::int64_t* v, const std::int64_t* index);
   TermId run(const Equation& e, const std::int64_t* v, const std::int64_t* index);
   TermId apply(const Equation& e, const std::int64_t* v, TermId self);
+  TermId join_partials(TermId id, Op op, Dtype dtype);
   TermId started(const Equation& e, TermId prior);
   TermId eval(const Site& site, std::uint32_t node, const std::int64_t* v, TermId self);
   TermId eval_read(const Site& site, const Node& n, const std::int64_t* v, TermId self);
