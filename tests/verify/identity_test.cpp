@@ -148,6 +148,19 @@ TEST(Identity, UnchangedNestsAreCutPoints) {
   EXPECT_EQ(promises.nodes, 0u);
 }
 
+// A guarded tail leaves rows of a temporary unwritten; filling them changes nothing that is read.
+TEST(Identity, ElementsThatNobodyWroteBeforeAreNotCompared) {
+  const std::string head = "in A^{f32}_{512};out D^{f32}_{512,512};\n";
+  const std::string tail = "L^{512}_{i=0}L^{512}_{j=0}L^{512}_{k=0}[D_{i,j}=D_{i,j}+W^{f32,g}_{i}*W^{f32,g}_{j}*W^{f32,g}_{k};];\n";
+  const Program before = parse_ok(head + "L^{43}_{i=0}L^{12}_{j=0}T^{i*12+j<512}[W^{f32,g}_{i*12+j}=A_{i*12+j}*2;];\n" + tail);
+  const Program after = parse_ok(head + "L^{43}_{i=0}L^{12}_{j=0}[W^{f32,g}_{i*12+j}=A_{min(i*12+j,511)}*2;];\n" + tail);
+  const IdentityResult r = find_identity(before, after, {});
+  ASSERT_TRUE(r.held()) << show(r);
+  EXPECT_EQ(r.compared, std::vector<std::string>{"W"});
+  const Program wrong = parse_ok(head + "L^{43}_{i=0}L^{12}_{j=0}[W^{f32,g}_{i*12+j}=A_{min(i*12+j,510)}*2;];\n" + tail);
+  EXPECT_FALSE(find_identity(before, wrong, {}).held());
+}
+
 TEST(Identity, ClassesWithoutAnAlgebraAreAbsent) {
   IdentityOptions options;
   options.claim = Exactness::changes_precision;

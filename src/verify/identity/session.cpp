@@ -107,7 +107,8 @@ bool Session::record_element(Progress* p, std::size_t target, std::int64_t offse
     return p->exhausted;
   }
   ++p->done;
-  if (pair.x == kUnwrittenTerm && pair.y == kUnwrittenTerm) return true;
+  // Equal nests read no element that nobody wrote before (rule 9): the fill of a tail that one program pads.
+  if (pair.x == kUnwrittenTerm && (fed_ || pair.y == kUnwrittenTerm)) return true;
   if (pair.x == kUnwrittenTerm || pair.y == kUnwrittenTerm) {
     r->verdict = Verdict::failed;
     r->reason = fmt::format("{} is never written {}", element_name(c, offset), pair.x == kUnwrittenTerm ? "before" : "after");
@@ -173,8 +174,9 @@ bool Session::resolve() {
   return true;
 }
 
-IdentityResult Session::judge_targets(const std::vector<Compared>& targets, Exactness weakest) {
+IdentityResult Session::judge_targets(const std::vector<Compared>& targets, Exactness weakest, bool fed) {
   IdentityResult r;
+  fed_ = fed;
   r.claim = weakest;
   choose(targets, &r);
   if (!record(false, &r)) return r;
@@ -211,7 +213,7 @@ IdentityResult Session::judge(Exactness weakest) {
   });
   for (int attempt = fed.empty() ? 1 : 0; attempt < (cuts ? 3 : 2); ++attempt) {
     if (attempt == 2) start(false);
-    IdentityResult one = judge_targets(attempt == 0 ? fed : outputs, weakest);
+    IdentityResult one = judge_targets(attempt == 0 ? fed : outputs, weakest, attempt == 0);
     // What feeds an index must be the same to the bit.
     if (attempt == 0 && index_output && one.held() && one.claim != Exactness::exact) one.verdict = Verdict::absent;
     if (attempt == 0 || one.verdict != Verdict::absent || r.verdict == Verdict::absent) {

@@ -39,7 +39,8 @@ class Session {
   bool record_element(Progress* p, std::size_t target, std::int64_t offset, IdentityResult* r);
   bool resolve();
   void judge_recorded(Exactness weakest, IdentityResult* r);
-  IdentityResult judge_targets(const std::vector<Compared>& targets, Exactness weakest);
+  // `fed`: what changed nests feed to equal ones, of which an element that was never written before is read by none.
+  IdentityResult judge_targets(const std::vector<Compared>& targets, Exactness weakest, bool fed);
   std::string origins(const Pair& p, std::string_view what) const;
   // Both leave in open_ what stays unequal.
   void judge_terms(bool reassociates, IdentityResult* r);
@@ -60,6 +61,7 @@ class Session {
   std::vector<Progress> targets_;
   std::vector<Pair> open_;
   std::uint64_t evaluated_ = 0;
+  bool fed_ = false;   // what is compared now
 };
 
 // The element of a tensor as text: "D_{3,4}".
