@@ -6,8 +6,12 @@
 #include <isl/set.h>
 
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
 
 #include "analysis/flow_cover.h"
+#include "base/hash.h"
 
 namespace cairn {
 
@@ -110,21 +114,23 @@ int keep_point(isl_point* point, std::vector<std::int64_t>* out, std::size_t n) 
   isl_point_free(point);
   return 0;
 }
-}  // namespace
+// A question as isl reads it: the read's iterations, then what each write covers of them, in order.
+struct CoverText {
+  std::string read;
+  std::vector<std::string> covered;
+  bool inexact = false;   // something was left out
+};
 
-Answer covered_by_isl(const Program& program, const CoverQuestion& question, std::vector<std::int64_t>* example) {
+std::optional<CoverText> print_question(const Program& program, const CoverQuestion& question) {
   const Access& read = *question.read;
-  CtxPtr ctx(isl_ctx_alloc());
-  isl_options_set_on_error(ctx.get(), ISL_ON_ERROR_CONTINUE);
-  isl_ctx_set_max_operations(ctx.get(), kMaxOperations);
-  bool left_out = false;
+  CoverText out;
   std::string where;
-  domain('r', read, true, &where, &left_out);
+  domain('r', read, true, &where, &out.inexact);
   if (question.extra) {
     Printer p('r');
     const std::string text = p.condition(*question.extra, question.extra_holds);
     if (p.failed()) {
-      left_out = true;
+      out.inexact = true;
     } else {
       where += " and " + text;
     }
@@ -133,12 +139,10 @@ Answer covered_by_isl(const Program& program, const CoverQuestion& question, std
   for (const ExprPtr& sub : read.subscripts) {
     Printer p('r');
     subs.push_back(p.expr(*sub));
-    if (p.failed()) return Answer::unknown;
+    if (p.failed()) return std::nullopt;
   }
-  isl_set* left = isl_set_read_from_str(ctx.get(), fmt::format("{{ {} : {} }}", tuple('r', read), where).c_str());
-  bool inexact = left_out;
+  out.read = fmt::format("{{ {} : {} }}", tuple('r', read), where);
   for (const Access* write : question.writes) {
-    if (left == nullptr) break;
     const Shared shared = shared_loops(program, *write, read);
     if (shared.loops < question.equal_loops) continue;
     std::string equal;
@@ -152,12 +156,10 @@ Answer covered_by_isl(const Program& program, const CoverQuestion& question, std
       const bool known = domain('w', limited, false, &condition, &skipped);
       for (std::size_t d = 0; d < subs.size(); ++d) condition += fmt::format(" and {} = {}", p.expr(*write->subscripts[d]), subs[d]);
       if (!known || p.failed()) {
-        inexact = true;
+        out.inexact = true;
         return;
       }
-      const std::string text = fmt::format("{{ {} -> {} : {} and {}{} }}", tuple('r', read), tuple('w', *write), condition, ranges('r', read), order);
-      isl_map* before = isl_map_read_from_str(ctx.get(), text.c_str());
-      left = isl_set_coalesce(isl_set_subtract(left, isl_map_domain(before)));
+      out.covered.push_back(fmt::format("{{ {} -> {} : {} and {}{} }}", tuple('r', read), tuple('w', *write), condition, ranges('r', read), order));
     };
     for (std::size_t m = 0; m < shared.loops; ++m) {
       const std::string& v = read.loops[m]->var;
@@ -166,17 +168,73 @@ Answer covered_by_isl(const Program& program, const CoverQuestion& question, std
     }
     if (shared.a_first) subtract(equal, shared.tests);
   }
-  if (left == nullptr) return Answer::unknown;
-  const isl_bool empty = isl_set_is_empty(left);
+  return out;
+}
+
+struct CoverAnswer {
   Answer answer = Answer::unknown;
-  if (empty == isl_bool_true) answer = Answer::yes;
-  if (empty == isl_bool_false && !inexact) answer = Answer::no;
-  if (empty == isl_bool_false && example != nullptr) {
+  std::vector<std::int64_t> example;
+};
+
+CoverAnswer ask_isl(const CoverText& text, std::size_t loops) {
+  CtxPtr ctx(isl_ctx_alloc());
+  isl_options_set_on_error(ctx.get(), ISL_ON_ERROR_CONTINUE);
+  isl_ctx_set_max_operations(ctx.get(), kMaxOperations);
+  isl_set* left = isl_set_read_from_str(ctx.get(), text.read.c_str());
+  for (const std::string& covered : text.covered) {
+    if (left == nullptr) break;
+    isl_map* before = isl_map_read_from_str(ctx.get(), covered.c_str());
+    left = isl_set_coalesce(isl_set_subtract(left, isl_map_domain(before)));
+  }
+  CoverAnswer out;
+  if (left == nullptr) return out;
+  const isl_bool empty = isl_set_is_empty(left);
+  if (empty == isl_bool_true) out.answer = Answer::yes;
+  if (empty == isl_bool_false && !text.inexact) out.answer = Answer::no;
+  if (empty == isl_bool_false) {
     isl_point* point = isl_set_sample_point(isl_set_lexmin(isl_set_copy(left)));   // the first in loop order
-    if (point != nullptr) keep_point(point, example, read.loops.size());
+    if (point != nullptr) keep_point(point, &out.example, loops);
   }
   isl_set_free(left);
-  return answer;
+  return out;
+}
+
+// Steps of a trace and proposals of a search leave most nests alone: the same questions come again and again.
+class CoverMemo {
+ public:
+  std::optional<CoverAnswer> find(const Digest& key) {
+    const std::lock_guard lock(mutex_);
+    const auto it = answers_.find(key);
+    if (it == answers_.end()) return std::nullopt;
+    return it->second;
+  }
+  void store(const Digest& key, const CoverAnswer& answer) {
+    constexpr std::size_t kKept = 1 << 16;
+    const std::lock_guard lock(mutex_);
+    if (answers_.size() >= kKept) answers_.clear();
+    answers_.emplace(key, answer);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<Digest, CoverAnswer> answers_;
+};
+}  // namespace
+
+Answer covered_by_isl(const Program& program, const CoverQuestion& question, std::vector<std::int64_t>* example) {
+  static CoverMemo memo;
+  const std::optional<CoverText> text = print_question(program, question);
+  if (!text) return Answer::unknown;
+  std::string all = text->read + (text->inexact ? "~" : "=");
+  for (const std::string& covered : text->covered) all += covered;
+  const Digest key = digest_bytes(all);
+  std::optional<CoverAnswer> known = memo.find(key);
+  if (!known) {
+    known = ask_isl(*text, question.read->loops.size());
+    memo.store(key, *known);
+  }
+  if (example != nullptr) example->insert(example->end(), known->example.begin(), known->example.end());
+  return known->answer;
 }
 
 }  // namespace cairn
