@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "ir/canon.h"
-#include "verify/certificate.h"
+#include "verify/certify.h"
 #include "verify/identity.h"
 #include "verify/numeric.h"
 #include "verify/row.h"
@@ -76,11 +76,13 @@ void add_row(const RowRewrite& row, std::optional<Certificate>* rule, bool judge
 }
 
 // The numeric rung; the conditions that it derives join the set's.
-std::optional<Certificate> judge_values(const Program& before, const Program& after, CertificateSet* set, const CertifyOptions& options) {
+std::optional<Certificate> judge_values(const Program& before, const Program& after, CertificateSet* set, const CertifyOptions& options,
+                                        NumericMemo* memo) {
   NumericOptions numeric;
   numeric.claim = set->claim;
   numeric.conditions = set->conditions;
   numeric.seed = options.seed;
+  numeric.memo = memo;
   numeric.budget = static_cast<std::uint64_t>(std::max(0.01, options.numeric_seconds) * kInstancesPerSecond);
   std::string absent;
   std::optional<Certificate> c = check_numeric(before, after, numeric, &absent);
@@ -98,6 +100,11 @@ std::optional<Certificate> judge_values(const Program& before, const Program& af
 
 CertificateSet certify(const Program& before, const Program& after, Exactness claim, const ActionEvidence* action,
                        const CertifyOptions& options) {
+  return certify_in_trace(before, after, claim, action, options, {});
+}
+
+CertificateSet certify_in_trace(const Program& before, const Program& after, Exactness claim, const ActionEvidence* action,
+                                const CertifyOptions& options, const TraceContext& context) {
   CertificateSet set;
   set.before = canonical_hash(before);
   set.after = canonical_hash(after);
@@ -116,7 +123,11 @@ CertificateSet certify(const Program& before, const Program& after, Exactness cl
   const std::optional<RowRewrite> row = wellformed && !same_instances ? find_row(before, after) : std::nullopt;
   const bool known = replayed || (row && row->exactness <= claim);
   std::optional<Certificate> numeric;
-  if (wellformed && options.numeric) numeric = judge_values(before, after, &set, options);
+  if (wellformed && !context.skipped.empty()) {
+    if (!options.numeric) set.certificates[0].facts.emplace_back("numeric_absent", context.skipped);
+    if (!options.identity) set.certificates[0].facts.emplace_back("identity_absent", context.skipped);
+  }
+  if (wellformed && options.numeric) numeric = judge_values(before, after, &set, options, context.memo);
   if (wellformed && options.identity) {
     IdentityOptions identity;
     identity.claim = claim;

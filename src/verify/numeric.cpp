@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "analysis/concrete.h"
+#include "ir/text.h"
 #include "ir/walk.h"
 #include "verify/numeric_judge.h"
 
@@ -30,6 +31,7 @@ constexpr std::uint64_t kMoreSamples = 4;
 constexpr std::uint64_t kBudgetRuns = 8;  // of `before` for one error budget
 constexpr std::uint64_t kMaxRounds = 8;
 constexpr std::int64_t kEnoughElements = 20'000;
+constexpr int kSampleSizes = 2;           // of sample_boxes
 
 // The narrowest float dtype that a program stores or converts to: the precision it states.
 Dtype narrowest_float(const Program& program) {
@@ -65,8 +67,8 @@ void widen_to(Dtype dtype, OutputBudget* budget) {
 
 }  // namespace
 
-bool NumericJudge::slice(JudgedSide* side, std::uint64_t cap) {
-  side->boxes = sample_boxes(*before_.program, options_.seed);
+bool NumericJudge::slice(JudgedSide* side, std::uint64_t cap, int sample) {
+  side->boxes = sample_boxes(*before_.program, options_.seed, sample);
   Result<Slice> s = backward_slice(*side->program, side->boxes);
   if (!s) return false;
   side->slice = *std::move(s);
@@ -97,16 +99,34 @@ bool NumericJudge::plan(std::string* absent) {
   }
   sampled_ = true;
   family_cost_ = limit;
-  if (!slice(&before_, limit / runs_before) || !slice(&after_, limit)) {
-    *absent = "no slice of the outputs could be made";
-    return false;
+  const std::uint64_t cap = limit / runs_before;
+  for (int sample = 0; sample < kSampleSizes; ++sample) {
+    if (memo_->is_too_large(sample, cap)) continue;
+    if (!slice(&before_, cap, sample) || !slice(&after_, limit, sample)) {
+      *absent = "no slice of the outputs could be made";
+      return false;
+    }
+    both_ = before_.slice;
+    for (const auto& [name, box] : after_.slice.wanted) {
+      const auto [it, fresh] = both_.wanted.emplace(name, box);
+      for (std::size_t d = 0; !fresh && d < box.size() && d < it->second.size(); ++d) it->second[d] = unite(it->second[d], box[d]);
+    }
+    // How much a slice is shows when it runs; another family's will be no smaller.
+    const NumericMemo::Values probe = run_plain(before_, inputs_of(Family::normal, options_.seed));
+    if (probe->ok() || probe->error().code != Code::timeout) return true;
+    memo_->note_too_large(sample, cap);
   }
-  both_ = before_.slice;
-  for (const auto& [name, box] : after_.slice.wanted) {
-    const auto [it, fresh] = both_.wanted.emplace(name, box);
-    for (std::size_t d = 0; !fresh && d < box.size() && d < it->second.size(); ++d) it->second[d] = unite(it->second[d], box[d]);
-  }
-  return true;
+  *absent = fmt::format("a slice of one element of each output needs more than {} equations", cap);
+  return false;
+}
+
+NumericMemo::Values NumericJudge::run_plain(JudgedSide& side, const NumericMemo::Inputs& inputs) {
+  if (!side.text) side.text = digest_bytes(print_program(*side.program));
+  return memo_->run(*side.program, *side.text, inputs, side.options);
+}
+
+NumericMemo::Inputs NumericJudge::inputs_of(Family f, std::uint64_t seed) {
+  return memo_->inputs(*before_.program, f, seed, sampled_ ? &both_ : nullptr);
 }
 
 void NumericJudge::judge_output(const std::string& on, const std::string& name, const Comparison& c) {
@@ -123,7 +143,8 @@ void NumericJudge::judge_output(const std::string& on, const std::string& name, 
 }
 
 bool NumericJudge::family(Family f, std::uint64_t seed) {
-  const ValueMap inputs = make_sliced_inputs(*before_.program, f, seed, sampled_ ? &both_ : nullptr);
+  const NumericMemo::Inputs made = inputs_of(f, seed);
+  const ValueMap& inputs = **made.values;
   const std::string on = fmt::format("on family {} (seed {})", family_name(f), seed);
   // A program that reads outside or before a write is not judged equal to anything; only a sampled run may be
   // too long, and an integer divisor may be zero on some families.
@@ -134,9 +155,11 @@ bool NumericJudge::family(Family f, std::uint64_t seed) {
     return true;
   };
   if (options_.claim == Exactness::exact) {
-    const Result<ValueMap> a = interpret(*before_.program, inputs, before_.options);
+    const NumericMemo::Values run_before = run_plain(before_, made);
+    const Result<ValueMap>& a = *run_before;
     if (!a) return give_up(a.error());
-    const Result<ValueMap> b = interpret(*after_.program, inputs, after_.options);
+    const NumericMemo::Values run_after = run_plain(after_, made);
+    const Result<ValueMap>& b = *run_after;
     if (!b) {
       if (b.error().code == Code::timeout) return before_refusal_ = render(b.error()), false;
       fail(fmt::format("{} the program after does not run: {}", on, b.error().message));
@@ -147,7 +170,8 @@ bool NumericJudge::family(Family f, std::uint64_t seed) {
   }
   Result<Budget> budget = make_budget(*before_.program, inputs, seed, before_.options);
   if (!budget) return give_up(budget.error());
-  const Result<ValueMap> b = interpret(*after_.program, inputs, after_.options);
+  const NumericMemo::Values run_after = run_plain(after_, made);
+  const Result<ValueMap>& b = *run_after;
   if (!b) {
     if (b.error().code == Code::timeout) return before_refusal_ = render(b.error()), false;
     fail(fmt::format("{} the program after does not run: {}", on, b.error().message));

@@ -9,12 +9,15 @@
 
 namespace cairn {
 
+class NumericMemo;   // numeric_memo.h
+
 struct NumericOptions {
   Exactness claim = Exactness::exact;
   std::vector<SideCondition> conditions;      // recorded with the claim; the unproved ones excuse what they say
   std::uint64_t seed = 1;
   std::uint64_t budget = 50'000'000;          // equation instances of all runs together
   std::int64_t max_input_elements = 24 << 20;
+  NumericMemo* memo = nullptr;                // of the trace that the two programs belong to, or null
 };
 
 // exact: working-dtype runs agree to the bit on every family. reassociates: `after` is within the error budget of `before`
@@ -27,13 +30,13 @@ struct NumericOptions {
 // (only the other families and inputs scaled up until something overflows).
 // At full shape if the budget allows, else on sampled output elements through backward slices (which trust the
 // storage promises, so `before` and `after` must have passed the verifier). Absent (nullopt) with `absent` set
-// when even a slice is too large.
+// when even the slice of one element is too large.
 std::optional<Certificate> check_numeric(const Program& before, const Program& after, const NumericOptions& options,
                                          std::string* absent);
 
 // Inputs, outputs and io of the two agree in name, dtype and shape; `after` may leave inputs unused.
 Result<void> check_interfaces(const Program& before, const Program& after);
-// Elements worth sampling: corners, tails and a random place of every output.
-std::map<std::string, Box, std::less<>> sample_boxes(const Program& program, std::uint64_t seed);
+// Elements worth sampling. Sample 0: corners, tails and a random place of every output; 1: one random element of each.
+std::map<std::string, Box, std::less<>> sample_boxes(const Program& program, std::uint64_t seed, int sample = 0);
 
 }  // namespace cairn

@@ -108,7 +108,8 @@ void NumericJudge::add_conditions(bool withhold, const std::string& on, const st
 
 // Inputs scaled up step by step until one program overflows where the other does not.
 void NumericJudge::scale_to_overflow() {
-  const ValueMap inputs = make_sliced_inputs(*before_.program, Family::normal, options_.seed, sampled_ ? &both_ : nullptr);
+  const NumericMemo::Inputs made = inputs_of(Family::normal, options_.seed);
+  const ValueMap& inputs = **made.values;
   for (std::size_t h = 0; h <= hot_.size() && certificate_.held; ++h) {
     if (hot_.size() < 2 && h == hot_.size()) break;   // all of them together
     bool named = false;   // one overflow tells enough

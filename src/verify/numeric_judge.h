@@ -9,6 +9,7 @@
 #include "verify/explain.h"
 #include "verify/families.h"
 #include "verify/numeric.h"
+#include "verify/numeric_memo.h"
 
 namespace cairn {
 
@@ -17,6 +18,7 @@ inline constexpr std::size_t kMaxConditions = 16;  // named
 
 struct JudgedSide {
   const Program* program = nullptr;
+  std::optional<Digest> text;   // of the printed program
   Slice slice;
   std::map<std::string, Box, std::less<>> boxes;
   InterpOptions options;
@@ -29,6 +31,7 @@ class NumericJudge {
     after_.program = &after;
     conditional_ = options.claim >= Exactness::algebraic &&
                    std::any_of(options.conditions.begin(), options.conditions.end(), [](const auto& c) { return !c.proved; });
+    memo_ = options.memo != nullptr ? options.memo : &own_memo_;
     certificate_.rung = Rung::numeric;
     certificate_.held = true;
   }
@@ -36,7 +39,9 @@ class NumericJudge {
 
  private:
   bool plan(std::string* absent);
-  bool slice(JudgedSide* side, std::uint64_t cap);
+  bool slice(JudgedSide* side, std::uint64_t cap, int sample);
+  NumericMemo::Values run_plain(JudgedSide& side, const NumericMemo::Inputs& inputs);
+  NumericMemo::Inputs inputs_of(Family f, std::uint64_t seed);
   // False when the family could not be run (not a verdict).
   bool family(Family f, std::uint64_t seed);
   void judge_output(const std::string& on, const std::string& name, const Comparison& c);
@@ -52,6 +57,8 @@ class NumericJudge {
   }
 
   NumericOptions options_;
+  NumericMemo own_memo_{std::size_t{16} << 20};
+  NumericMemo* memo_ = nullptr;
   JudgedSide before_, after_;
   Slice both_;   // what either needs of the inputs
   bool conditional_ = false;

@@ -38,7 +38,7 @@ Result<void> check_interfaces(const Program& before, const Program& after) {
   return {};
 }
 
-std::map<std::string, Box, std::less<>> sample_boxes(const Program& program, std::uint64_t seed) {
+std::map<std::string, Box, std::less<>> sample_boxes(const Program& program, std::uint64_t seed, int sample) {
   std::map<std::string, Box, std::less<>> boxes;
   for (const Tensor& t : program.tensors()) {
     if (!is_result(t.role) || !t.shape) continue;
@@ -49,6 +49,10 @@ std::map<std::string, Box, std::less<>> sample_boxes(const Program& program, std
       // A few neighbours along the innermost dimension, single indices along the others.
       const std::int64_t width = d + 1 == t.shape->size() ? 3 : 1;
       const auto at = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(std::max<std::int64_t>(1, extent))));
+      if (sample > 0) {
+        box.push_back({{at, at}});
+        continue;
+      }
       IndexSet set{{0, std::min(width, extent) - 1}};
       set = unite(set, {{at, std::min(at + width, extent) - 1}});
       set = unite(set, {{std::max<std::int64_t>(0, extent - width), extent - 1}});
