@@ -42,13 +42,16 @@ Result<void> write_report(const std::string& out, const Json& report) {
 }  // namespace
 
 CommandRun setup_optimize(CLI::App& app) {
-  struct Options { std::string file; bool no_torch = false, torch_compile = false; int timed_steps = 8; };
+  struct Options { std::string file; bool no_torch = false, torch_compile = false; ReportOptions report; };
   auto options = std::make_shared<Options>();
   app.add_option("file", options->file, "module: .py in KernelBench's form, graph.json, or .leir")->required();
   app.add_flag("--no-torch", options->no_torch, "do not time PyTorch beside");
-  app.add_flag("--torch-compile", options->torch_compile, "time torch.compile too (its first call takes about a minute)");
-  app.add_option("--timed-steps", options->timed_steps, "programs along the winner's trace that are timed for the report")
+  app.add_flag("--torch-compile", options->torch_compile, "time torch.compile too (its first call takes about a minute; given up after five)");
+  app.add_option("--timed-steps", options->report.timed_steps, "programs along the winner's trace that are timed for the report")
       ->check(CLI::Range(0, 1000));
+  app.add_option("--certify-seconds", options->report.certify_seconds,
+                 "time for certifying and timing the winner's steps; then they keep what needs no time")
+      ->check(CLI::NonNegativeNumber)->capture_default_str();
   return [options](Session& session) -> Result<int> {
     std::string out = session.settings.value("out");
     if (out.empty()) {
@@ -67,7 +70,7 @@ CommandRun setup_optimize(CLI::App& app) {
     if (!options->no_torch && loaded.kind == "torch") {
       torch = compare_with_torch(session, loaded, options->file, source, run.target, options->torch_compile);
     }
-    CAIRN_TRY(const Json report, make_report(session, loaded, run, source, torch, options->timed_steps));
+    CAIRN_TRY(const Json report, make_report(session, loaded, run, source, torch, options->report));
     CAIRN_CHECKED(write_report(out, report));
     std::string text = render_report_text(report) + "\n" + summary_text(run) +
                        fmt::format("\nprogram  {0}/best.leir   trace {0}/best.trace\nsource   {1}, {2}\nreport   {0}/report.html\n",

@@ -1,10 +1,14 @@
 // cairn strategies, sites, apply, trace.
+#include <limits>
+
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include "base/file.h"
 #include "cli/catalogue.h"
+#include "cli/certify_trace.h"
 #include "cli/load.h"
+#include "cli/run_search.h"
 #include "ir/canon.h"
 #include "ir/text.h"
 #include "strategy/pairs.h"
@@ -173,15 +177,18 @@ CommandRun setup_trace(CLI::App& app) {
     Json rows = Json::array();
     std::string out;
     bool ok = true;
+    CertifyOptions certify_options;
+    certify_options.target = target;
+    TraceCertifier certifier(replay, trace.actions, certify_options, std::numeric_limits<double>::infinity(), session.clock);
+    CAIRN_TRY(const Progress::Mode mode, progress_mode(session.settings));
+    Progress progress(session.clock, options->numeric ? mode : Progress::Mode::off, "certifying", replay.steps.size());
     for (std::size_t i = 0; i < replay.steps.size(); ++i) {
       const Step& step = replay.steps[i];
       Json row = step_json(trace.actions[i], step);
       out += fmt::format("{:3}  {:<13} {}\n", i + 1, exactness_name(step.exactness), print_action(trace.actions[i]));
       if (options->numeric) {
-        CertifyOptions certify_options;
-        certify_options.target = target;
-        const ActionEvidence evidence = evidence_of(replay.programs[i], target, trace.actions[i], step);
-        const CertificateSet set = certify(replay.programs[i], step.after, step.exactness, &evidence, certify_options);
+        progress.update(i, trace.actions[i].strategy);
+        const CertificateSet set = certifier.certify_step(i);
         ok &= set.ok();
         CAIRN_TRY(row["certificates"], parse_json(serialize(set)));
         for (const Certificate& c : set.certificates) {
@@ -194,6 +201,7 @@ CommandRun setup_trace(CLI::App& app) {
       }
       rows.push_back(std::move(row));
     }
+    progress.finish(fmt::format("{} steps", rows.size()));
     out += fmt::format("{} steps, ends at {}\n", replay.steps.size(), canonical_hash(replay.programs.back()).hex());
     session.answer(Json{{"ok", ok}, {"steps", rows}, {"hash", canonical_hash(replay.programs.back()).hex()}}, out);
     return ok ? 0 : 1;

@@ -7,6 +7,7 @@
 
 #include "analysis/cost.h"
 #include "base/interrupt.h"
+#include "cli/certify_trace.h"
 #include "cli/summary.h"
 #include "ir/text.h"
 #include "report/report.h"
@@ -14,6 +15,8 @@
 namespace cairn {
 
 namespace {
+
+constexpr double kNumericSeconds = 0.2;   // of one step
 
 Json timing_json(const Timing& t) {
   return Json{{"median", t.median}, {"q25", t.q25}, {"q75", t.q75}, {"lo", t.lo}, {"hi", t.hi}, {"samples", t.samples}};
@@ -52,24 +55,31 @@ Certificate executed_certificate(const EvalResult& result) {
 }  // namespace
 
 Result<Json> make_report(Session& session, const Loaded& loaded, SearchRun& run, const CSource& source,
-                         const std::optional<TorchTimes>& torch, int timed_steps) {
+                         const std::optional<TorchTimes>& torch, const ReportOptions& report) {
   CAIRN_TRY(const std::uint64_t seed, session.settings.number("seed"));
   CAIRN_TRY(const Replay replay, replay_trace(run.naive, run.target, run.trace));
-  const std::set<std::size_t> timed = pick_timed(run.edges, replay.steps.size(), timed_steps);
+  const std::set<std::size_t> timed = pick_timed(run.edges, replay.steps.size(), report.timed_steps);
   Json steps = Json::array();
   CertifyOptions options;
   options.target = run.target;
   options.seed = seed;
-  options.numeric_seconds = 0.2;
+  options.numeric_seconds = kNumericSeconds;
+  // What is timed is compiled while steps are certified.
+  for (const std::size_t n : timed) {
+    if (n < replay.steps.size() && report.certify_seconds > 0) run.evaluator->prepare(replay.steps[n - 1].after);
+  }
+  CAIRN_TRY(const Progress::Mode mode, progress_mode(session.settings));
+  Progress progress(session.clock, mode, "certifying " + loaded.name, replay.steps.size());
+  TraceCertifier certifier(replay, run.trace, options, report.certify_seconds, session.clock);
   for (std::size_t i = 0; i < replay.steps.size(); ++i) {
     if (interrupted() != 0) return Error{Code::interrupted, "interrupted while certifying the winner's steps", {}, {}};
     const Step& step = replay.steps[i];
-    const ActionEvidence evidence = evidence_of(replay.programs[i], run.target, run.trace[i], step);
     const bool last = i + 1 == replay.steps.size();
-    CertificateSet set = certify(replay.programs[i], step.after, step.exactness, &evidence, options);
+    progress.update(i, std::string(run.trace[i].strategy));
+    CertificateSet set = certifier.certify_step(i);
     std::optional<EvalResult> measured;
-    if (timed.count(i + 1) != 0 || (!set.ok() && find_failure(set) == nullptr)) {
-      // A step that neither keeps its instances nor is small enough to interpret is run on the machine.
+    if (last || (timed.count(i + 1) != 0 && !certifier.late()) || (!set.ok() && find_failure(set) == nullptr)) {
+      // A step that neither keeps its instances nor is small enough to interpret is run on the machine; the winner always.
       measured = last ? run.best_result : run.evaluator->evaluate(step.after);
       set.certificates.push_back(executed_certificate(*measured));
     }
@@ -89,11 +99,16 @@ Result<Json> make_report(Session& session, const Loaded& loaded, SearchRun& run,
     row["program"] = print_program(step.after);
     steps.push_back(std::move(row));
   }
+  progress.finish(fmt::format("{} steps", steps.size()));
   CAIRN_TRY(Json target, parse_json(print_target(run.target)));
   Json times{{"naive", timing_json(run.naive_time)}, {"best", timing_json(run.best_time)}};
   Json speedups{{"naive", run.naive_seconds / run.best_seconds}, {"eager", Json()}, {"compile", Json()}};
   Json notes = Json::array();
   for (const std::string& note : run.summary.notes) notes.push_back(note);
+  if (certifier.limited() > 0) {
+    notes.push_back(fmt::format("after {:g} s the last {} steps were certified without numeric and identity (--certify-seconds)",
+                                report.certify_seconds, certifier.limited()));
+  }
   if (torch) {
     if (torch->eager_seconds > 0) {
       times["eager"] = Json{{"median", torch->eager_seconds}, {"beside", torch->ours_seconds}};

@@ -16,9 +16,14 @@ struct TorchTimes {
   std::string note;
 };
 
-// Certifies every step of the trace, times up to `timed_steps` programs along it, and gathers the report.
-// Refuses with mismatch, naming the step, if a step of the winner loses its certificate.
+struct ReportOptions {
+  int timed_steps = 8;            // programs along the trace that are timed
+  double certify_seconds = 60;    // for certifying and timing steps; then steps keep what needs no time
+};
+
+// Certifies every step of the trace, times programs along it, and gathers the report. The winner itself has passed the
+// executed gate, whatever the limit. Refuses with mismatch, naming the step, if a step of the winner loses its certificate.
 Result<Json> make_report(Session& session, const Loaded& loaded, SearchRun& run, const CSource& source,
-                         const std::optional<TorchTimes>& torch, int timed_steps);
+                         const std::optional<TorchTimes>& torch, const ReportOptions& report);
 
 }  // namespace cairn
