@@ -7,6 +7,7 @@
 
 #include "analysis/cost.h"
 #include "ir/canon.h"
+#include "search/replay_memo.h"
 #include "search/templates.h"
 
 namespace cairn {
@@ -49,10 +50,12 @@ struct CostProposer::Impl {
   bool ready = false;
   std::set<std::string> tried;
   std::map<Digest, Plan> plans;        // program -> the plan that made it
+  std::optional<ReplayMemo> verified;  // neighbouring plans begin alike
 
   void prepare() {
     if (ready) return;
     ready = true;
+    verified.emplace(root, target);
     std::set<Digest> known;
     for (const Restructure how : {Restructure::inline_and_fuse, Restructure::fuse_only, Restructure::inline_only, Restructure::none}) {
       Schedule schedule(root, target);
@@ -89,7 +92,7 @@ struct CostProposer::Impl {
   }
 
   // The plan as a verified sequence of actions from the root, or nullopt if a step is refused.
-  std::optional<Proposal> realise(const Plan& plan) const {
+  std::optional<Proposal> realise(const Plan& plan) {
     const Variant& v = variants[plan.variant];
     Schedule schedule(v.program, target);
     for (std::size_t nest = plan.picks.size(); nest-- > 0;) {  // from the last: earlier indices stay
@@ -99,10 +102,10 @@ struct CostProposer::Impl {
     p.actions = v.actions;
     p.actions.insert(p.actions.end(), schedule.actions().begin(), schedule.actions().end());
     if (p.actions.empty()) return std::nullopt;
-    Result<Replay> replay = replay_trace(root, target, p.actions);
-    if (!replay.ok()) return std::nullopt;
-    p.after = replay->programs.back();
-    p.steps = std::move(replay->steps);
+    Result<std::vector<Step>> steps = verified->replay(p.actions);
+    if (!steps.ok()) return std::nullopt;
+    p.after = steps->back().after;
+    p.steps = *std::move(steps);
     p.predicted_seconds = predict_cost(p.after, target).seconds;
     p.origin = "cost-model";
     p.template_name = std::string(restructure_name(v.how));

@@ -6,6 +6,7 @@
 
 #include "ir/canon.h"
 #include "search/algorithms.h"
+#include "search/replay_memo.h"
 
 namespace cairn {
 
@@ -23,18 +24,18 @@ std::vector<const SearchState*> select_parents(const SearchEngine& engine) {
 }
 
 // The actions that apply one after another from the root, as one proposal.
-std::optional<Proposal> replay(const SearchEngine& engine, const std::vector<Action>& actions) {
+std::optional<Proposal> replay(ReplayMemo& verified, const std::vector<Action>& actions) {
   Proposal proposal;
-  proposal.after = engine.root().program;
   proposal.origin = "evolve";
+  ReplayMemo::Place place = verified.root();
   for (const Action& action : actions) {
-    Result<Step> step = apply_action(proposal.after, engine.target(), action);
+    Result<Step> step = verified.apply(&place, action);
     if (!step) continue;
-    proposal.after = step->after;
     proposal.actions.push_back(action);
     proposal.steps.push_back(*std::move(step));
   }
   if (proposal.actions.empty()) return std::nullopt;
+  proposal.after = std::move(place.program);
   return proposal;
 }
 
@@ -53,6 +54,7 @@ std::vector<Action> cross(const std::vector<Action>& a, const std::vector<Action
 
 Result<void> run_evolve(SearchEngine& engine) {
   Rng rng = engine.rng().split("evolve");
+  ReplayMemo verified(engine.root().program, engine.target());
   while (engine.open()) {
     const std::vector<const SearchState*> parents = select_parents(engine);
     const auto pick = [&]() -> const SearchState& { return *parents[std::min(rng.below(parents.size()), rng.below(parents.size()))]; };
@@ -63,9 +65,9 @@ Result<void> run_evolve(SearchEngine& engine) {
       const std::uint64_t kind = rng.below(4);
       const SearchState& first = pick();
       if (kind == 0 && first.trace.size() > 1) {
-        child = replay(engine, drop_one(first.trace, &rng));
+        child = replay(verified, drop_one(first.trace, &rng));
       } else if (kind == 1 && parents.size() > 2) {
-        child = replay(engine, cross(first.trace, pick().trace, &rng));
+        child = replay(verified, cross(first.trace, pick().trace, &rng));
       } else if (std::vector<Proposal> grown = engine.propose(first, 1); !grown.empty()) {
         child = std::move(grown[0]);
       }
