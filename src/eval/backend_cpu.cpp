@@ -85,6 +85,7 @@ class CpuEvaluator : public Evaluator {
     ReferenceOptions reference;
     reference.threads = judge_options_.threads;
     reference.cpus = judge_options_.cpus;
+    reference.cache_directory = options_.cache_directory;
     CAIRN_TRY(references_, References::create(task_, *compiler_, make_inputs, reference));
     judge_ = std::make_unique<Judge>(*references_, *compiler_, task_.seed);
     floor_seconds_ = roofline_floor(task_.naive, target_);

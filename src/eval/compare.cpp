@@ -62,6 +62,23 @@ std::string compare_ints(const OutputReference& r, const unsigned char* candidat
 }
 }  // namespace
 
+std::vector<OutputReference> empty_references(const Program& program) {
+  std::vector<OutputReference> outputs;
+  for (const Tensor& t : program.tensors()) {
+    if (t.role != Role::io && t.role != Role::out) continue;
+    OutputReference& r = outputs.emplace_back();
+    r.name = t.name;
+    r.dtype = t.dtype;
+    r.shape = *t.shape;
+    const auto n = static_cast<std::size_t>(element_count(r.shape).value_or(0));
+    if (is_float(t.dtype)) r.floats.resize(n);
+    else r.ints.resize(n);
+    r.own.assign(r.floats.size(), 0);
+    r.skip.assign(n, 0);
+  }
+  return outputs;
+}
+
 std::int64_t OutputReference::row_length() const { return shape.empty() ? 1 : std::max<std::int64_t>(shape.back(), 1); }
 
 Tolerance::Tolerance(const OutputReference& reference) : reference_(reference) {

@@ -22,6 +22,9 @@ struct OutputReference {
   std::int64_t row_length() const;    // extent of the last dimension; 1 for a scalar
 };
 
+// One for each output of the program, all zero.
+std::vector<OutputReference> empty_references(const Program& program);
+
 // How far outputs are from the reference; accumulates over outputs and sets.
 struct ErrorReport {
   double max_ulp = 0;          // in units of the output's dtype at the reference

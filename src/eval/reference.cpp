@@ -12,7 +12,9 @@
 #include "base/rng.h"
 #include "eval/inputs.h"
 #include "eval/reference_c.h"
+#include "eval/reference_cache.h"
 #include "eval/runner.h"
+#include "ir/text.h"
 #include "verify/budget_terms.h"
 
 namespace cairn {
@@ -22,6 +24,7 @@ constexpr std::size_t kFirst = 4;        // families of the first batch
 constexpr std::size_t kAlways = 3;       // families that every task gets, whatever they cost
 constexpr double kSlow = 0.08;           // seconds of one f64 run from which on less is run
 constexpr int kSlowRuns = 3;             // naive runs then
+constexpr int kReferenceVersion = 1;     // what was kept by another is not read
 
 std::vector<JobParam> wide_params(const Program& program) {
   std::vector<JobParam> params = job_params(program);
@@ -52,6 +55,55 @@ class ReferenceBuilder {
     CAIRN_TRY(ScratchDir scratch, ScratchDir::create());
     result_.reset(new References(std::move(scratch)));
     result_->params_ = job_params(task_.naive);
+    const ReferenceCache cache(options_.cache_directory);
+    const std::string key = cache_key();
+    if (const auto stored = cache.find(key)) {
+      CAIRN_TRY(const bool restored, restore(*stored));
+      if (restored) return std::move(result_);
+    }
+    const double begun = system_clock().now();
+    CAIRN_CHECKED(compute());
+    if (system_clock().now() - begun >= options_.worth_keeping) {
+      std::vector<StoredSet> sets;
+      for (const CheckSet& set : result_->sets_) sets.push_back({set.name, set.inputs, set.outputs, set.reactions});
+      cache.store(key, sets);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  // All that the references depend on but the inputs, which are compared when they have been made again.
+  std::string cache_key() const {
+    std::string text = fmt::format("{}\n{}\n{}\n{}\n{}", kReferenceVersion, compiler_.program(), compiler_.version(), task_.seed, print_program(task_.naive));
+    for (const Family family : options_.families) text += fmt::format("{} ", family_name(family));
+    for (const auto& [name, value] : task_.fixed_inputs) text += fmt::format("\n{} {}", name, digest_bytes(encode_wide(value)).hex());
+    return digest_bytes(text).hex();
+  }
+
+  // Makes the inputs of stored sets again; false, with nothing kept, if they are others than they were.
+  Result<bool> restore(const std::vector<StoredSet>& stored) {
+    std::vector<CheckSet> sets;
+    for (const StoredSet& s : stored) {
+      if (s.outputs.empty()) break;   // perturbed ones come last
+      const auto family = std::find_if(options_.families.begin(), options_.families.end(), [&](Family f) { return family_name(f) == s.name; });
+      if (family == options_.families.end()) return false;
+      const ValueMap values = make_values(*family);
+      CAIRN_CHECKED(add_inputs(s.name, values, sets, nullptr));
+      if (sets.size() == 1) first_values_ = values;
+    }
+    CAIRN_CHECKED(perturb_inputs(sets, nullptr));
+    if (sets.size() != stored.size()) return false;
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+      if (sets[i].name != stored[i].name || !(sets[i].inputs == stored[i].inputs)) return false;
+      sets[i].outputs = stored[i].outputs;
+      sets[i].reactions = stored[i].reactions;
+    }
+    result_->sets_ = std::move(sets);
+    result_->from_cache_ = true;
+    return true;
+  }
+
+  Result<void> compute() {
     CAIRN_TRY(const ReferenceSource source, lower_reference(task_.naive));
     workspace_ = source.workspace_bytes;
     runs_ = source.runs;
@@ -79,10 +131,9 @@ class ReferenceBuilder {
     }
     // Perturbed sets refer to the first one and come last.
     for (CheckSet& set : perturbed_) result_->sets_.push_back(std::move(set));
-    return std::move(result_);
+    return {};
   }
 
- private:
   // The values of one family, with what the task fixes.
   ValueMap make_values(Family family) const {
     ValueMap values = make_(task_.naive, family, task_.seed);
@@ -90,7 +141,8 @@ class ReferenceBuilder {
     return values;
   }
 
-  Result<void> write_inputs(const std::string& path, const ValueMap& values, bool wide) const {
+  // The digest of what was written.
+  Result<Digest> write_inputs(const std::string& path, const ValueMap& values, bool wide) const {
     std::string bytes;
     for (const JobParam& p : wide_) {
       if (!p.is_input()) continue;
@@ -98,7 +150,8 @@ class ReferenceBuilder {
       if (it == values.end()) return Error{Code::usage, fmt::format("no value for input {}", p.name), {}, {}};
       bytes += wide ? encode_wide(it->second) : encode_value(it->second);
     }
-    return write_file_atomic(path, bytes);
+    CAIRN_CHECKED(write_file_atomic(path, bytes));
+    return digest_bytes(bytes);
   }
 
   // Runs one object `runs` times on each of some wide inputs, in one process; result files by inputs, then runs.
@@ -145,24 +198,6 @@ class ReferenceBuilder {
     return {};
   }
 
-  std::vector<OutputReference> empty_outputs() const {
-    std::vector<OutputReference> outputs;
-    for (const Tensor& t : task_.naive.tensors()) {
-      if (t.role != Role::io && t.role != Role::out) continue;
-      OutputReference r;
-      r.name = t.name;
-      r.dtype = t.dtype;
-      r.shape = *t.shape;
-      const auto n = static_cast<std::size_t>(element_count(r.shape).value_or(0));
-      if (is_float(t.dtype)) r.floats.resize(n);
-      else r.ints.resize(n);
-      r.own.assign(r.floats.size(), 0);
-      r.skip.assign(n, 0);
-      outputs.push_back(std::move(r));
-    }
-    return outputs;
-  }
-
   // Compiles the programs that gamma comes from, where the task is multilinear.
   Result<void> build_terms(const std::vector<std::string>& flags) {
     Program squares, count;
@@ -203,7 +238,7 @@ class ReferenceBuilder {
     if (squares_.empty() || wide.empty()) return {};
     CAIRN_TRY(const std::string ones, map_floats(wide[0], ".ones", [](double) { return 1.0; }));
     CAIRN_TRY(const std::vector<std::string> counts, run(count_, {ones}, 1));
-    std::vector<OutputReference> terms = empty_outputs();
+    std::vector<OutputReference> terms = empty_references(task_.naive);
     CAIRN_CHECKED(read_outputs(counts[0], terms, [](OutputReference& r, const unsigned char* bytes) {
       if (!r.floats.empty()) std::memcpy(r.floats.data(), bytes, r.floats.size() * 8);
     }));
@@ -238,11 +273,11 @@ class ReferenceBuilder {
     std::vector<std::string> wide;
     for (const Family family : families) {
       const ValueMap values = make_values(family);
-      CAIRN_CHECKED(add_inputs(std::string(family_name(family)), values, sets, wide));
-      sets.back().outputs = empty_outputs();
+      CAIRN_CHECKED(add_inputs(std::string(family_name(family)), values, sets, &wide));
+      sets.back().outputs = empty_references(task_.naive);
       if (first && sets.size() == 1) first_values_ = values;
     }
-    if (first) CAIRN_CHECKED(perturb_inputs(sets, wide));
+    if (first) CAIRN_CHECKED(perturb_inputs(sets, &wide));
     const double start = system_clock().now();
     CAIRN_TRY(std::vector<std::string> exact, run(exact_, wide, 1));
     const double each = (system_clock().now() - start) / static_cast<double>(wide.size());
@@ -283,20 +318,23 @@ class ReferenceBuilder {
     return {};
   }
 
+  // With `wide`, the inputs are written for references too.
   Result<void> add_inputs(const std::string& name, const ValueMap& values, std::vector<CheckSet>& sets,
-                          std::vector<std::string>& wide) const {
+                          std::vector<std::string>* wide) const {
     CheckSet set;
     set.name = name;
     set.inputs_path = join_path(result_->directory(), fmt::format("{}.{}", name, sets.size()));
-    wide.push_back(set.inputs_path + ".wide");
-    CAIRN_CHECKED(write_inputs(set.inputs_path, values, false));
-    CAIRN_CHECKED(write_inputs(wide.back(), values, true));
+    CAIRN_TRY(set.inputs, write_inputs(set.inputs_path, values, false));
+    if (wide != nullptr) {
+      wide->push_back(set.inputs_path + ".wide");
+      CAIRN_CHECKED(write_inputs(wide->back(), values, true));
+    }
     sets.push_back(std::move(set));
     return {};
   }
 
   // For each input: one element far out of its range (an integer takes another element's value).
-  Result<void> perturb_inputs(std::vector<CheckSet>& sets, std::vector<std::string>& wide) {
+  Result<void> perturb_inputs(std::vector<CheckSet>& sets, std::vector<std::string>* wide) {
     Rng rng = Rng(task_.seed).split("perturb");
     for (const Tensor& t : task_.naive.tensors()) {
       if (t.role == Role::out || t.role == Role::tmp || t.role == Role::constant) continue;

@@ -17,6 +17,7 @@ namespace cairn {
 struct CheckSet {
   std::string name;                      // family, or "one element of A changed"
   std::string inputs_path;               // inputs in C's layout, concatenated in params order
+  Digest inputs;                         // of these bytes
   std::vector<OutputReference> outputs;  // in params order; empty for a perturbed set
   std::vector<Reaction> reactions;       // perturbed sets: one an output, against the first set
 };
@@ -26,6 +27,8 @@ struct ReferenceOptions {
   double call_seconds = 120;
   int threads = 1;
   std::vector<int> cpus;
+  std::string cache_directory;   // what took a second or longer is kept there; empty: nothing is
+  double worth_keeping = 1;      // seconds
   std::vector<Family> families = {Family::normal, Family::one_hot, Family::nonfinite, Family::outliers,
                                   Family::small_integers, Family::cancellation, Family::magnitude, Family::zeros,
                                   Family::uniform, Family::constant_rows, Family::denormals};
@@ -35,7 +38,7 @@ using InputMaker = std::function<ValueMap(const Program&, Family, std::uint64_t)
 class References {
  public:
   // Compiles the naive program twice, runs it on every family that the time allows (normal, one_hot and
-  // nonfinite always) and on one changed element of each input. Refuses when the task itself is broken:
+  // nonfinite always) and on one changed element of each input, or reads what an earlier run kept. Refuses when the task itself is broken:
   // a reference that cannot be built, crashes or takes too long.
   static Result<std::unique_ptr<References>> create(const EvalTask& task, const Compiler& compiler,
                                                     const InputMaker& make, const ReferenceOptions& options);
@@ -44,12 +47,14 @@ class References {
   const std::string& directory() const { return scratch_.path(); }
   // Names of the families in use, joined by spaces.
   std::string families() const;
+  bool from_cache() const { return from_cache_; }
 
  private:
   References(ScratchDir scratch) : scratch_(std::move(scratch)) {}
   ScratchDir scratch_;
   std::vector<JobParam> params_;
   std::vector<CheckSet> sets_;
+  bool from_cache_ = false;
   friend class ReferenceBuilder;
 };
 
