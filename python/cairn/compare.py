@@ -1,16 +1,19 @@
 """Times a compiled kernel beside PyTorch: `python -m cairn.compare MODULE.py KERNEL.json --threads N`.
 
-One process holds both and alternates blocks of calls (A B A B), so that both meet the same machine. Prints one
-JSON object: seconds a call (medians) of eager, torch.compile (0 unless asked for) and our kernel, the largest
-absolute difference between the outputs, and a note.
+One process holds both and alternates blocks of calls (A B A B), so that both meet the same machine. Prints a JSON
+object on one line: seconds a call (medians) of eager, torch.compile (0 unless asked for) and our kernel, the largest
+absolute difference between the outputs, and a note. With --compile a first line holds what is known without it, so that
+a compilation that never ends costs nothing else.
 """
 
 import argparse
 import ctypes
 import json
 import os
+import signal
 import statistics
 import sys
+import threading
 import time
 
 BLOCK_SECONDS = 0.05
@@ -105,7 +108,36 @@ def largest_difference(torch, reference, ours):
     return worst
 
 
-def run(arguments):
+def compile_within(torch, model, inputs, seconds):
+    """The compiled model after its first call, or None and why not. The limit needs the main thread."""
+    def give_up(number, frame):
+        raise TimeoutError(f"torch.compile did not finish within {seconds} s")
+
+    limited = seconds > 0 and threading.current_thread() is threading.main_thread()
+    previous = signal.signal(signal.SIGALRM, give_up) if limited else None
+    try:
+        if limited:
+            signal.alarm(seconds)
+        compiled = torch.compile(model)
+        compiled(*inputs)
+        return compiled, ""
+    except TimeoutError as failure:
+        return None, str(failure)
+    except Exception as failure:  # torch.compile needs a working C++ tool chain
+        text = str(failure).strip() or type(failure).__name__
+        return None, f"torch.compile did not run: {text.splitlines()[0]}"
+    finally:
+        if limited:
+            signal.alarm(0)
+            signal.signal(signal.SIGALRM, previous)
+
+
+def answer(times, error, note):
+    return {"eager": times["eager"], "compile": times.get("compile", 0.0), "ours": times["ours"],
+            "max_error": error, "note": note}
+
+
+def run(arguments, report):
     import torch
 
     from cairn.modelfile import load_file, make_model
@@ -119,23 +151,22 @@ def run(arguments):
     model = make_model(module, arguments.module, arguments.seed)
     torch.manual_seed(arguments.seed)
     inputs = [x for x in module.get_inputs() if isinstance(x, torch.Tensor)]
-    note = ""
     with torch.no_grad():
         call, outputs = make_call(torch, spec, graph, model, inputs)
         reference = model(*inputs)
         call()
         error = largest_difference(torch, reference, outputs)
         calls = {"ours": call, "eager": lambda: model(*inputs)}
-        if arguments.compile:
-            try:
-                compiled = torch.compile(model)
-                compiled(*inputs)
-                calls["compile"] = lambda: compiled(*inputs)
-            except Exception as failure:  # torch.compile needs a working C++ tool chain
-                note = f"torch.compile did not run: {str(failure).strip().splitlines()[0]}"
         times = measure(calls)
-    return {"eager": times["eager"], "compile": times.get("compile", 0.0), "ours": times["ours"],
-            "max_error": error, "note": note}
+        if not arguments.compile:
+            report(answer(times, error, ""))
+            return
+        report(answer(times, error, "torch.compile was not timed: its process ended first"))
+        compiled, note = compile_within(torch, model, inputs, arguments.compile_seconds)
+        if compiled is not None:
+            calls["compile"] = lambda: compiled(*inputs)
+            times = measure(calls)
+        report(answer(times, error, note))
 
 
 def main(words=None):
@@ -145,6 +176,7 @@ def main(words=None):
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--compile", action="store_true", help="time torch.compile too")
+    parser.add_argument("--compile-seconds", type=int, default=300, help="give up on torch.compile after so long; 0: never")
     arguments = parser.parse_args(words)
     try:
         import torch  # noqa: F401
@@ -152,7 +184,7 @@ def main(words=None):
         print(f"PyTorch is not installed in {sys.executable}", file=sys.stderr)
         return 4
     try:
-        print(json.dumps(run(arguments)))
+        run(arguments, lambda result: print(json.dumps(result), flush=True))
     except (KeyError, OSError, RuntimeError, ValueError) as failure:
         print(f"{type(failure).__name__}: {failure}", file=sys.stderr)
         return 1

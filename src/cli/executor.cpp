@@ -5,6 +5,11 @@
 
 namespace cairn {
 
+std::string cache_directory_of(const Session& session) {
+  const std::string& cache = session.settings.value("cache");
+  return cache.empty() ? cache_directory() : cache;
+}
+
 bool canonical_hash_equal(const Program& a, const Program& b) { return canonical_hash(a) == canonical_hash(b); }
 
 Result<std::unique_ptr<Evaluator>> make_task_evaluator(Session& session, const Loaded& loaded, const Target& target) {
@@ -14,8 +19,7 @@ Result<std::unique_ptr<Evaluator>> make_task_evaluator(Session& session, const L
   task.fixed_inputs = loaded.values;
   CAIRN_TRY(task.seed, session.settings.number("seed"));
   CpuEvalOptions options;
-  const std::string& cache = session.settings.value("cache");
-  options.cache_directory = cache.empty() ? cache_directory() : cache;
+  options.cache_directory = cache_directory_of(session);
   return make_cpu_evaluator(std::move(task), target, options, session.clock);
 }
 

@@ -13,6 +13,8 @@ namespace cairn {
 std::function<Certificate(const Program&, const Program&, Exactness)> make_executor(Session& session, const Target& target);
 // The CPU evaluator for a loaded program, with the session's cache and limits.
 Result<std::unique_ptr<Evaluator>> make_task_evaluator(Session& session, const Loaded& loaded, const Target& target);
+// Where results, objects and references are kept: --cache, else the user's.
+std::string cache_directory_of(const Session& session);
 bool canonical_hash_equal(const Program& a, const Program& b);
 
 }  // namespace cairn
