@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "base/check.h"
+#include "memory/cards.h"
 
 namespace cairn {
 
@@ -33,6 +34,16 @@ Digest trace_digest(const std::vector<Action>& before, const std::vector<Action>
   return digest_bytes(text);
 }
 
+// What holds at every state of a run.
+DecisionState first_state(const GuideOptions& o) {
+  DecisionState state;
+  state.task = o.task;
+  state.device = o.device;
+  state.now = o.now;
+  state.implementer = o.implementer.substr(0, o.implementer.find('@'));
+  return state;
+}
+
 }  // namespace
 
 struct MemoryGuide::Impl {
@@ -45,16 +56,8 @@ struct MemoryGuide::Impl {
   std::vector<Evidence> rows;                           // by number
   std::set<std::pair<std::string, std::string>> failures;
 
-  static DecisionState first_state(const GuideOptions& o) {
-    DecisionState state;
-    state.task = o.task;
-    state.device = o.device;
-    state.now = o.now;
-    state.implementer = o.implementer.substr(0, o.implementer.find('@'));
-    return state;
-  }
-  Impl(GuideOptions o, std::vector<Evidence> snapshot, Target t)
-      : options(std::move(o)), target(std::move(t)), index(std::move(snapshot), first_state(options), options.parameters, options.mode) {
+  Impl(GuideOptions o, const EvidenceSnapshot& snapshot, Target t)
+      : options(std::move(o)), target(std::move(t)), index(snapshot, first_state(options), options.parameters, options.mode) {
     Place& root = places[0];
     root.directions[0] = root.locals[0] = kStartNode;
   }
@@ -163,18 +166,21 @@ struct MemoryGuide::Impl {
 };
 
 MemoryGuide::MemoryGuide(GuideOptions options, std::vector<Evidence> snapshot, const Target& target)
-    : impl_(std::make_unique<Impl>(std::move(options), std::move(snapshot), target)) {}
+    : impl_(std::make_unique<Impl>(options, EvidenceSnapshot(std::move(snapshot), first_state(options), options.parameters, options.mode), target)) {}
+MemoryGuide::MemoryGuide(GuideOptions options, const EvidenceSnapshot& snapshot, const Target& target)
+    : impl_(std::make_unique<Impl>(std::move(options), snapshot, target)) {}
 MemoryGuide::~MemoryGuide() = default;
 
 MemoryGuide::Choice MemoryGuide::decide(const SearchState& state, const std::vector<LocalOption>& options, Rng rng) {
   const Place& place = impl_->place_of(state);
   Pending pending;
-  pending.state = Impl::first_state(impl_->options);
+  pending.state = first_state(impl_->options);
   pending.state.bottleneck = place.bottleneck;
   pending.state.time_shares = place.time_shares;
   pending.state.directions = place.directions;
   pending.state.locals = place.locals;
   pending.state.program = state.hash;
+  pending.state.closed = list_closed(impl_->options.edges, place.directions[0], place.bottleneck);
   impl_->index.set_bottleneck(place.bottleneck);
   pending.decision = cairn::decide(impl_->index, pending.state, options, impl_->options.triggers, impl_->options.parameters, impl_->options.mode, rng);
   Choice choice{pending.decision, ++impl_->tickets};
@@ -206,7 +212,7 @@ Result<void> MemoryGuide::observe(const StepOutcome& outcome) {
     next.directions = {row.direction, from.directions[0]};
     next.locals = {row.local, from.locals[0]};
   }
-  impl_->index.count_at(row.direction, outcome.from->hash);
+  impl_->index.count_at(row.direction, row.local, outcome.from->hash);
   const std::vector<Evidence> inner = impl_->inner_rows(outcome, row);
   impl_->rows.push_back(std::move(row));
   std::vector<Evidence> changed = impl_->credit_rows();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "memory/policy.h"
+#include "memory/store.h"
 #include "search/guide.h"
 #include "search/local_moves.h"
 #include "search/state_summary.h"
@@ -16,7 +17,8 @@ namespace cairn {
 struct GuideOptions {
   MemoryMode mode = MemoryMode::htam;
   PolicyParameters parameters;
-  std::map<std::string, std::vector<std::string>> triggers;   // bottleneck classes by direction
+  std::map<std::string, std::vector<std::string>> triggers;   // bottleneck classes by direction (cards.h list_triggers)
+  std::vector<EdgeCard> edges;           // those that do not apply close a direction
   std::string run;                       // id of the run; its evidence rows are named after it
   TaskMark task;
   DeviceMark device;
@@ -32,6 +34,8 @@ struct GuideOptions {
 class MemoryGuide final : public Guide {
  public:
   MemoryGuide(GuideOptions options, std::vector<Evidence> snapshot, const Target& target);
+  // The same over rows that several runs share; taken for this mode, device, implementer and `now`.
+  MemoryGuide(GuideOptions options, const EvidenceSnapshot& snapshot, const Target& target);
   ~MemoryGuide() override;
   std::string name() const override { return "memory"; }
   // Chooses a direction and a local among what is legal at the state (not empty); `ticket` goes into the proposal.

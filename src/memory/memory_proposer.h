@@ -1,6 +1,6 @@
 // Proposals that the memory chose: a direction, a local strategy, and its untried arguments that the cost model likes best.
 #pragma once
-#include <map>
+#include <memory>
 
 #include "memory/guide.h"
 
@@ -8,19 +8,15 @@ namespace cairn {
 
 class MemoryProposer final : public Proposer {
  public:
-  // The guide must observe the run that this proposer serves.
-  MemoryProposer(MemoryGuide& guide, Target target) : guide_(guide), target_(std::move(target)) {}
+  // The guide must observe the run that this proposer serves; searches of one task may share their lists.
+  MemoryProposer(MemoryGuide& guide, std::shared_ptr<MoveLists> lists) : guide_(guide), lists_(std::move(lists)) {}
+  MemoryProposer(MemoryGuide& guide, Target target) : MemoryProposer(guide, std::make_shared<MoveLists>(std::move(target))) {}
   std::string name() const override { return "memory"; }
   std::vector<Proposal> propose(const SearchState& state, const ProposeContext& context) override;
 
  private:
-  const std::vector<LocalMoves>& moves_at(const SearchState& state);
-
   MemoryGuide& guide_;
-  Target target_;
-  std::map<Digest, std::vector<LocalMoves>> moves_;
-  std::map<Digest, double> predicted_;   // seconds of states
-  std::vector<Digest> order_;            // of moves_, oldest first
+  std::shared_ptr<MoveLists> lists_;
 };
 
 }  // namespace cairn

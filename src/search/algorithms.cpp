@@ -12,6 +12,7 @@ const std::vector<Algorithm>& all_algorithms() {
       {"dfs", "3 proposals a state, first child first to depth 4, then deeper", run_dfs},
       {"mcts", "a tree with widening; edges by their mean value and visits", run_mcts},
       {"random", "one proposal at a random state: the control", run_random},
+      {"trajectory", "6 steps on from whatever passes; then from the root, or from the best half of the time", run_trajectory},
       {"evolve", "a population of 8 traces, mutated and crossed by replay", run_evolve},
   };
   return algorithms;

@@ -23,6 +23,7 @@ Result<void> run_bfs(SearchEngine& engine);
 Result<void> run_dfs(SearchEngine& engine);
 Result<void> run_mcts(SearchEngine& engine);
 Result<void> run_random(SearchEngine& engine);
+Result<void> run_trajectory(SearchEngine& engine);
 Result<void> run_evolve(SearchEngine& engine);
 
 }  // namespace cairn

@@ -9,11 +9,14 @@ namespace cairn {
 namespace {
 
 Json header_json(const JournalHeader& header) {
-  return Json{{"cairn_journal", kJournalVersion}, {"task", header.task},
-              {"program", header.program.hex()},  {"algorithm", header.algorithm},
-              {"proposer", header.proposer},      {"seed", header.seed},
-              {"lookahead", header.lookahead},    {"target", header.target},
-              {"device", header.device},          {"budget", print_budget(header.budget)}};
+  Json json{{"cairn_journal", kJournalVersion}, {"task", header.task},
+            {"program", header.program.hex()},  {"algorithm", header.algorithm},
+            {"proposer", header.proposer},      {"seed", header.seed},
+            {"lookahead", header.lookahead},    {"target", header.target},
+            {"device", header.device}};
+  if (!header.memory.empty()) json["memory"] = header.memory;
+  json["budget"] = print_budget(header.budget);
+  return json;
 }
 
 // Compares every key of the header but the budget.

@@ -26,6 +26,7 @@ struct JournalHeader {
   Budget budget;           // may grow on resume; not compared
   std::string target;      // target digest
   std::string device;
+  std::string memory;      // what the memory's snapshot was (cli/memory_run.h mark()); empty: none
 };
 
 // One committed proposal.

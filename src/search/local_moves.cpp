@@ -150,6 +150,19 @@ std::vector<LocalMoves> list_local_moves(const Program& program, const Target& t
   return moves;
 }
 
+std::shared_ptr<const MoveLists::Entry> MoveLists::at(const SearchState& state) {
+  const auto it = entries_.find(state.hash);
+  if (it != entries_.end()) return it->second;
+  if (order_.size() >= capacity_) {
+    entries_.erase(order_.front());
+    order_.pop_front();
+  }
+  order_.push_back(state.hash);
+  auto entry = std::make_shared<Entry>(Entry{list_local_moves(state.program, target_), predict_cost(state.program, target_).seconds});
+  entries_.emplace(state.hash, entry);
+  return entry;
+}
+
 std::optional<Proposal> propose_candidate(const SearchState& state, const Target& target, const LocalMoves& local, const MoveCandidate& candidate,
                                           std::string origin) {
   Result<Replay> replay = replay_trace(state.program, target, candidate.actions);

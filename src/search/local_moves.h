@@ -1,7 +1,10 @@
 // What can be done at a state, sorted by local strategy: single moves of every strategy and the composites of templates.h,
 // each with the cost model's prediction of its arguments. The memory chooses among these (search-and-memory.md "The policy" 4).
 #pragma once
+#include <deque>
+#include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "search/proposer.h"
@@ -30,6 +33,25 @@ inline constexpr std::size_t kMovesPerStrategy = 12;
 
 // All locals of a program, composites first, then strategies in catalogue order; those without a candidate are left out.
 std::vector<LocalMoves> list_local_moves(const Program& program, const Target& target);
+
+// Lists of states that were listed before, by canonical hash; the oldest go first. One target a cache; not for several threads.
+class MoveLists {
+ public:
+  explicit MoveLists(Target target, std::size_t capacity = 64) : target_(std::move(target)), capacity_(capacity) {}
+  // The locals of the state's program, and its own predicted seconds.
+  struct Entry {
+    std::vector<LocalMoves> locals;
+    double seconds = 0;
+  };
+  std::shared_ptr<const Entry> at(const SearchState& state);
+  const Target& target() const { return target_; }
+
+ private:
+  Target target_;
+  std::size_t capacity_;
+  std::unordered_map<Digest, std::shared_ptr<const Entry>> entries_;
+  std::deque<Digest> order_;
+};
 
 // The candidate replayed from the state with every check, or nullopt if a step is refused.
 std::optional<Proposal> propose_candidate(const SearchState& state, const Target& target, const LocalMoves& local, const MoveCandidate& candidate,
