@@ -22,10 +22,11 @@ class SystemClock : public Clock {
     clock_gettime(CLOCK_MONOTONIC, &t);
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
   }
-  std::string wall() override {
+  std::string wall() override { return iso_utc(epoch()); }
+  std::int64_t epoch() override {
     timespec t{};
     clock_gettime(CLOCK_REALTIME, &t);
-    return iso_utc(t.tv_sec);
+    return t.tv_sec;
   }
 };
 }  // namespace
@@ -35,9 +36,10 @@ Clock& system_clock() {
   return clock;
 }
 
-std::string FakeClock::wall() {
-  constexpr std::time_t kEpoch = 1767225600;  // 2026-01-01T00:00:00Z
-  return iso_utc(kEpoch + static_cast<std::time_t>(std::floor(seconds_)));
+std::string FakeClock::wall() { return iso_utc(epoch()); }
+std::int64_t FakeClock::epoch() {
+  constexpr std::int64_t kStart = 1767225600;  // 2026-01-01T00:00:00Z
+  return kStart + static_cast<std::int64_t>(std::floor(seconds_));
 }
 
 }  // namespace cairn

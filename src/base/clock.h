@@ -1,5 +1,6 @@
 // The time seam: everything that reads a clock takes a Clock&.
 #pragma once
+#include <cstdint>
 #include <string>
 
 namespace cairn {
@@ -11,6 +12,8 @@ class Clock {
   virtual double now() = 0;
   // Wall time as ISO 8601 UTC, e.g. "2026-11-29T18:20:32Z".
   virtual std::string wall() = 0;
+  // The same as seconds since 1970.
+  virtual std::int64_t epoch() = 0;
 };
 
 // The real clock (CLOCK_MONOTONIC, CLOCK_REALTIME).
@@ -21,6 +24,7 @@ class FakeClock : public Clock {
  public:
   double now() override { return seconds_; }
   std::string wall() override;
+  std::int64_t epoch() override;
   void advance(double seconds) { seconds_ += seconds; }
 
  private:

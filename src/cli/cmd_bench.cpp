@@ -106,9 +106,13 @@ CommandRun setup_bench(CLI::App& app) {
   mutation->fallthrough();
   CLI::App* strategies = app.add_subcommand("strategies", "time the sites and one application of every strategy; the slowest five");
   strategies->fallthrough();
+  CLI::App* memory = app.add_subcommand("memory", "what the memory pays: modes, seeds and settings on a list of tasks");
+  memory->fallthrough();
+  const CommandRun run_memory = setup_bench_memory(*memory);
   const CommandRun run_programs = setup_bench_programs(*programs), run_mutation = setup_bench_mutation(*mutation);
   const CommandRun run_strategies = setup_bench_strategies(*strategies);
   return [=](Session& session) -> Result<int> {
+    if (memory->parsed()) return run_memory(session);
     return mutation->parsed() ? run_mutation(session) : strategies->parsed() ? run_strategies(session) : run_programs(session);
   };
 }

@@ -86,6 +86,7 @@ void add_common(CLI::App& app, CommandLine& line) {
   }
   app.add_option_function<std::string>("--config", [&line](const std::string& v) { line.flags["config"] = v; },
                                        "settings file (TOML)")->group("Settings");
+  app.add_flag_callback("--no-memory", [&line] { line.flags["memory"] = "off"; }, "the same as --memory off")->group("Settings");
   app.add_flag_callback("--verbose,-v", [&line] { line.verbose = true; }, "say more on stderr")->group("Settings");
   app.add_flag_function(
          "--json",

@@ -8,8 +8,10 @@
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "base/progress.h"
+#include "cli/memory_run.h"
 #include "ir/canon.h"
 #include "ir/text.h"
+#include "memory/memory_proposer.h"
 #include "search/algorithms.h"
 #include "search/cost_proposer.h"
 #include "search/site_proposer.h"
@@ -18,12 +20,14 @@ namespace cairn {
 
 namespace {
 
-Result<std::unique_ptr<Proposer>> make_proposer(const std::string& name, const Program& root, const Target& target) {
+// `memory` is there if the proposer is the memory's.
+Result<std::unique_ptr<Proposer>> make_proposer(const std::string& name, const Program& root, const Target& target, MemoryRun* memory) {
   std::unique_ptr<Proposer> proposer;
   if (name == "cost-model") proposer = std::make_unique<CostProposer>(root, target);
+  if (name == "memory" && memory) proposer = std::make_unique<MemoryProposer>(memory->guide(), target);
   if (name == "enumerate") proposer = std::make_unique<SiteProposer>(target, SiteOrder::enumerate);
   if (name == "random") proposer = std::make_unique<SiteProposer>(target, SiteOrder::random);
-  if (!proposer) return Error{Code::usage, fmt::format("unknown proposer '{}'", name), {}, {"known: cost-model enumerate random"}};
+  if (!proposer) return Error{Code::usage, fmt::format("unknown proposer '{}'", name), {}, {"known: cost-model memory enumerate random"}};
   return proposer;
 }
 
@@ -93,9 +97,14 @@ Result<SearchRun> run_search(Session& session, const Loaded& loaded, const std::
     return Error{Code::usage, fmt::format("unknown algorithm '{}'", options.algorithm), {}, {"known:" + known}};
   }
   Journal journal = Journal::in_memory();
-  CAIRN_TRY(const std::unique_ptr<Proposer> proposer, make_proposer(session.settings.value("proposer"), loaded.program, run.target));
+  if (!directory.empty()) CAIRN_CHECKED(make_directories(directory));
+  std::unique_ptr<MemoryRun> memory;
+  if (needs_memory(session.settings)) {
+    const MemoryRunInfo info{loaded.name, options.algorithm, directory, loaded.program, run.evaluator->device(), options.seed};
+    CAIRN_TRY(memory, MemoryRun::open(session, info, run.target));
+  }
+  CAIRN_TRY(const std::unique_ptr<Proposer> proposer, make_proposer(session.settings.value("proposer"), loaded.program, run.target, memory.get()));
   if (!directory.empty()) {
-    CAIRN_CHECKED(make_directories(directory));
     JournalHeader header;
     header.task = loaded.name;
     header.program = canonical_hash(loaded.program);
@@ -106,6 +115,7 @@ Result<SearchRun> run_search(Session& session, const Loaded& loaded, const std::
     header.budget = options.budget;
     header.target = target_digest(run.target).hex();
     header.device = run.evaluator->device();
+    if (memory) header.memory = memory->mark();
     CAIRN_TRY(journal, Journal::open(join_path(directory, "journal.jsonl"), header));
   }
   const std::size_t replayable = journal.replayable();
@@ -114,12 +124,17 @@ Result<SearchRun> run_search(Session& session, const Loaded& loaded, const std::
   options.on_progress = [&](const SearchSummary& s) {
     progress.update(s.ledger.evaluations, fmt::format("best {:.3g} ms, {:.2f}x naive", s.best_seconds * 1e3, s.naive_seconds / s.best_seconds));
   };
-  SearchEngine engine(loaded.program, *run.evaluator, *proposer, nullptr, std::move(journal), session.clock, options);
+  SearchEngine engine(loaded.program, *run.evaluator, *proposer, memory ? &memory->guide() : nullptr, std::move(journal), session.clock, options);
   CAIRN_CHECKED(engine.start());
   CAIRN_CHECKED(algorithm->run(engine));
   CAIRN_TRY(run.summary, engine.finish());
   progress.finish(run.summary.stop_reason);
   if (replayable > 0) run.summary.notes.push_back(fmt::format("{} journalled results were replayed", replayable));
+  if (memory && interrupted() == 0) {
+    for (std::string& note : memory->finish(session.clock)) run.summary.notes.push_back(std::move(note));
+    run.memory_run = memory->run();
+    run.memory_rows = memory->snapshot_rows();
+  }
   if (interrupted() != 0) {
     Error error{Code::interrupted, fmt::format("interrupted after {} evaluations; best so far {:.2f}x naive",
                                                run.summary.ledger.evaluations, run.summary.naive_seconds / run.summary.best_seconds), {}, {}};

@@ -24,6 +24,8 @@ struct SearchRun {
   double floor_seconds = 0;
   EvalResult best_result;
   bool improved = false;
+  std::string memory_run;              // id of the run in the memory, for `cairn memory why`; empty: no memory
+  std::size_t memory_rows = 0;         // rows of other runs that its decisions read
 };
 
 // Searches within the session's budget, journals to `directory` (empty: memory only), then measures the three

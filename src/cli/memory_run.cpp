@@ -1,0 +1,164 @@
+#include "cli/memory_run.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/core.h>
+
+#include "base/file.h"
+#include "cli/version.h"
+#include "memory/cards.h"
+#include "memory/decision_json.h"
+
+namespace cairn {
+
+namespace {
+
+constexpr const char* kSnapshotFile = "memory-snapshot.db";
+
+// What a run read when it began, kept beside its journal.
+struct Snapshot {
+  RunRecord run;
+  std::vector<DirectionCard> directions;
+  std::vector<EdgeCard> edges;
+  std::vector<Evidence> rows;
+};
+
+// Inner rows enter no mean.
+void drop_inner(std::vector<Evidence>* rows) {
+  std::erase_if(*rows, [](const Evidence& row) { return row.kind == EvidenceKind::inner; });
+}
+
+Digest digest_rows(const std::vector<Evidence>& rows) {
+  std::string text;
+  for (const Evidence& row : rows) text += fmt::format("{} {} {}\n", row.id.hex(), row.credit, evidence_kind_name(row.kind));
+  return digest_bytes(text);
+}
+
+Result<Snapshot> read_snapshot(const std::string& path) {
+  CAIRN_TRY(const MemoryStore store, MemoryStore::open(path, MemoryStore::Mode::read));
+  CAIRN_TRY(MemoryContent content, store.snapshot());
+  if (content.runs.empty()) return Error{Code::parse, path + ": no run is named, expected the one that began here", {}, {}};
+  // Runs are listed by id; the one that began here is the newest.
+  const auto newest = std::max_element(content.runs.begin(), content.runs.end(), [](const RunRecord& a, const RunRecord& b) { return a.started < b.started; });
+  return Snapshot{*newest, std::move(content.directions), std::move(content.edges), std::move(content.evidence)};
+}
+
+Result<void> write_snapshot(const Snapshot& snapshot, const std::string& path) {
+  const std::string draft = fmt::format("{}.{}", path, ::getpid());
+  {
+    CAIRN_TRY(MemoryStore store, MemoryStore::open(draft, MemoryStore::Mode::write));
+    MemoryContent content;
+    content.directions = snapshot.directions;
+    content.edges = snapshot.edges;
+    content.runs = {snapshot.run};
+    content.evidence = snapshot.rows;
+    CAIRN_CHECKED(store.put(content));
+  }
+  if (std::rename(draft.c_str(), path.c_str()) != 0) return Error{Code::io, fmt::format("{}: cannot be renamed to {}", draft, path), {}, {}};
+  return {};
+}
+
+}  // namespace
+
+bool needs_memory(const Settings& settings) {
+  const Setting& file = settings.get("memory");
+  return settings.value("proposer") == "memory" || (file.source != "default" && file.value != "off");
+}
+
+std::string memory_path(const Settings& settings) {
+  const std::string& path = settings.value("memory");
+  if (path == "off") return {};
+  return path.empty() ? default_memory_path() : path;
+}
+
+Result<MemoryMode> memory_mode(const Settings& settings) {
+  const std::string& name = settings.value("memory-mode");
+  if (const auto mode = parse_memory_mode(name)) return *mode;
+  std::string known;
+  for (int k = 0; k <= static_cast<int>(MemoryMode::no_trigger); ++k) known += fmt::format(" {}", memory_mode_name(static_cast<MemoryMode>(k)));
+  return Error{Code::usage, fmt::format("unknown memory-mode '{}'", name), {}, {"known:" + known}};
+}
+
+void MemoryRun::note_failure(const Error& error) {
+  // Once is enough: a full disk stays full.
+  if (notes_.empty() || notes_.back().find(error.message) == std::string::npos) notes_.push_back("the memory was not updated: " + error.message);
+}
+
+Result<std::unique_ptr<MemoryRun>> MemoryRun::open(Session& session, const MemoryRunInfo& info, const Target& target) {
+  std::unique_ptr<MemoryRun> run(new MemoryRun);
+  CAIRN_TRY(const MemoryMode mode, memory_mode(session.settings));
+  const std::string path = memory_path(session.settings);
+  if (!path.empty()) {
+    Result<MemoryStore> store = MemoryStore::open(path, MemoryStore::Mode::write);
+    const bool named = session.settings.get("memory").source != "default";
+    if (!store.ok() && named) return store.error();
+    if (store.ok()) run->store_.emplace(std::move(store.value()));
+    else run->notes_.push_back("no memory: " + store.error().message);
+  }
+  Snapshot snapshot;
+  const std::string kept = info.directory.empty() ? std::string() : join_path(info.directory, kSnapshotFile);
+  if (!kept.empty() && file_exists(kept) && file_exists(join_path(info.directory, "journal.jsonl"))) {
+    CAIRN_TRY(snapshot, read_snapshot(kept));
+  } else {
+    if (run->store_) {
+      CAIRN_TRY(MemoryContent content, run->store_->snapshot());
+      snapshot.directions = std::move(content.directions);
+      snapshot.edges = std::move(content.edges);
+      snapshot.rows = std::move(content.evidence);
+      drop_inner(&snapshot.rows);
+    } else {
+      snapshot.directions = built_in_cards().directions;
+      snapshot.edges = built_in_cards().edges;
+    }
+    snapshot.run.started = session.clock.epoch();
+    snapshot.run.task = info.task;
+    snapshot.run.family = family_of(info.naive);
+    snapshot.run.mode = memory_mode_name(mode);
+    snapshot.run.device = info.device;
+    snapshot.run.target = target_digest(target).hex();
+    snapshot.run.seed = info.seed;
+    const std::string identity = fmt::format("{} {} {} {} {} {} {} {} {}", info.task, info.algorithm, info.seed, snapshot.run.mode, info.device,
+                                             snapshot.run.target, snapshot.run.started, session.clock.now(), ::getpid());
+    snapshot.run.id = digest_bytes(identity).hex();
+    if (!kept.empty()) CAIRN_CHECKED(write_snapshot(snapshot, kept));
+  }
+  run->record_ = snapshot.run;
+  run->mark_ = fmt::format("{} {} {}", memory_mode_name(mode), snapshot.run.started, digest_rows(snapshot.rows).hex());
+  run->snapshot_rows_ = snapshot.rows.size();
+  GuideOptions options;
+  options.mode = mode;
+  options.triggers = list_triggers(snapshot.directions);
+  options.edges = std::move(snapshot.edges);
+  options.run = snapshot.run.id;
+  options.task = mark_task(info.task, info.naive, target);
+  options.device = mark_device(info.device, target);
+  options.implementer = fmt::format("strategy@{}", kVersion);
+  options.now = snapshot.run.started;
+  if (run->store_) {
+    if (Result<void> begun = run->store_->put_run(snapshot.run); !begun.ok()) run->note_failure(begun.error());
+    MemoryRun* self = run.get();
+    options.store = [self](const std::vector<Evidence>& rows) -> Result<void> {
+      if (Result<void> written = self->store_->put(rows); !written.ok()) self->note_failure(written.error());
+      return {};
+    };
+    options.note = [self](std::uint64_t number, const Decision& decision, const DecisionState& state) -> Result<void> {
+      if (Result<void> written = self->store_->put_decision(self->record_.id, number, print_decision(decision, state)); !written.ok()) self->note_failure(written.error());
+      return {};
+    };
+  }
+  run->guide_ = std::make_unique<MemoryGuide>(std::move(options), std::move(snapshot.rows), target);
+  return run;
+}
+
+std::vector<std::string> MemoryRun::finish(Clock& clock) {
+  if (store_) {
+    record_.finished = clock.epoch();
+    if (Result<void> ended = store_->put_run(record_); !ended.ok()) note_failure(ended.error());
+  }
+  return notes_;
+}
+
+}  // namespace cairn

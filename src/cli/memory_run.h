@@ -1,0 +1,53 @@
+// The memory behind one search: which file, what the run reads of it, and what it writes back.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cli/command.h"
+#include "memory/guide.h"
+#include "memory/store.h"
+
+namespace cairn {
+
+// What identifies the run besides its time.
+struct MemoryRunInfo {
+  std::string task, algorithm, directory;   // directory: of the journal; empty: none, the run cannot be resumed
+  Program naive;
+  std::string device;                       // Evaluator::device()
+  std::uint64_t seed = 1;
+};
+
+class MemoryRun {
+ public:
+  // Opens the file that the settings name, creates it on first use, and fixes the snapshot and `now` of the run; a run that
+  // resumes reads the snapshot it began with. With `--memory off` there is no file: the run remembers only itself. An
+  // unusable file that the user named is an error, an unusable default file a note.
+  static Result<std::unique_ptr<MemoryRun>> open(Session& session, const MemoryRunInfo& info, const Target& target);
+  MemoryGuide& guide() { return *guide_; }
+  // What tells this snapshot from another in the journal's header: mode, `now`, digest of its rows.
+  const std::string& mark() const { return mark_; }
+  const std::string& run() const { return record_.id; }
+  std::size_t snapshot_rows() const { return snapshot_rows_; }
+  // Records that the run ended. Returns what could not be written, as notes.
+  std::vector<std::string> finish(Clock& clock);
+
+ private:
+  MemoryRun() = default;
+  void note_failure(const Error& error);
+
+  std::optional<MemoryStore> store_;
+  std::unique_ptr<MemoryGuide> guide_;
+  RunRecord record_;
+  std::string mark_;
+  std::size_t snapshot_rows_ = 0;
+  std::vector<std::string> notes_;
+};
+
+// True if searches by these settings read or write a memory: the memory proposes, or a file was named.
+bool needs_memory(const Settings& settings);
+// The memory file that the settings name: empty if there is none.
+std::string memory_path(const Settings& settings);
+Result<MemoryMode> memory_mode(const Settings& settings);
+
+}  // namespace cairn
