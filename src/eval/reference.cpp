@@ -23,8 +23,8 @@ namespace {
 constexpr std::size_t kFirst = 4;        // families of the first batch
 constexpr std::size_t kAlways = 3;       // families that every task gets, whatever they cost
 constexpr double kSlow = 0.08;           // seconds of one f64 run from which on less is run
-constexpr int kSlowRuns = 3;             // naive runs then
-constexpr int kReferenceVersion = 1;     // what was kept by another is not read
+constexpr int kSlowRuns = 4;             // naive runs then
+constexpr int kReferenceVersion = 2;     // what was kept by another is not read
 
 std::vector<JobParam> wide_params(const Program& program) {
   std::vector<JobParam> params = job_params(program);

@@ -75,7 +75,9 @@ class Emitter {
     line(1, "static u64 calls;");
     line(1, "seed = ++calls * 0xd1342543de82ef95ull;");
     line(1, fmt::format("const char *runs = getenv(\"{}\");", kReferenceRuns));
-    line(1, fmt::format("random_bits = calls % (u64)(runs ? atoi(runs) : {}) == 1 ? 0 : ~(u64)0;", source.runs));
+    line(1, fmt::format("const u64 turn = calls % (u64)(runs ? atoi(runs) : {});", source.runs));
+    line(1, "fused = turn == 2;");
+    line(1, "random_bits = turn == 1 || fused ? 0 : ~(u64)0;");
     line(1, "broken = 0;");
     for (const auto& [name, value] : fills_) {
       const std::int64_t count = element_count(shapes_.find(name)->second).value_or(0);
@@ -95,13 +97,13 @@ class Emitter {
     code_ += '\n';
   }
 
-  // Five naive runs are enough to know errors of many elements, not of a few.
+  // Six naive runs are enough to know errors of many elements, not of a few.
   int count_runs() const {
     constexpr std::int64_t kFew = 64;
-    int runs = 5;
+    int runs = 6;
     for (const Tensor& t : program_.tensors()) {
       const bool is_output = t.role == Role::out || t.role == Role::io;
-      if (is_output && element_count(shapes_.find(t.name)->second).value_or(0) < kFew) runs = 13;
+      if (is_output && element_count(shapes_.find(t.name)->second).value_or(0) < kFew) runs = 14;
     }
     return runs;
   }

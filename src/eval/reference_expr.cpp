@@ -61,6 +61,20 @@ std::string wrapped(Dtype dtype, const std::string& x) {
   }
 }
 
+// A product or a square, which is rounded unless the run fuses it into the sum around.
+bool is_product(const TypedExpr& e) {
+  if (e.form != TypedExpr::Form::node || !is_float_type(e.type)) return false;
+  if (e.op == Op::mul) return true;
+  return e.op == Op::pow && e.args[1]->form == TypedExpr::Form::node && e.args[1]->op == Op::float_literal && e.args[1]->number == 2;
+}
+
+// "R32(x, place)" as "P32(x, place)".
+std::string as_product(std::string rounded) {
+  CAIRN_CHECK(rounded.size() > 1 && rounded[0] == 'R');
+  rounded[0] = 'P';
+  return rounded;
+}
+
 bool reads_data(const TypedExpr& e) {
   if (e.form == TypedExpr::Form::node && e.op == Op::read) return true;
   for (const TypedPtr& a : e.args) {
@@ -184,14 +198,20 @@ std::string ReferenceExpr::node(const TypedExpr& e) {
     case Op::max: return fmt::format("max_nan({}, {})", a, b);
     case Op::min: return fmt::format("min_nan({}, {})", a, b);
     // Rounded ones.
-    case Op::add: return rounded(e.type, fmt::format("({} + {})", a, b));
-    case Op::sub: return rounded(e.type, fmt::format("({} - {})", a, b));
+    case Op::add: case Op::sub: {
+      // Compilers contract one product of a sum; the fused naive run does as they do.
+      const bool left = is_product(*e.args[0]), right = !left && is_product(*e.args[1]);
+      return rounded(e.type, fmt::format("({} {} {})", left ? as_product(a) : a, e.op == Op::add ? '+' : '-', right ? as_product(b) : b));
+    }
     case Op::mul: return rounded(e.type, is_square ? fmt::format("square({})", a) : fmt::format("({} * {})", a, b));
     case Op::div: return rounded(e.type, fmt::format("({} / {})", a, b));
     case Op::floor_div: return rounded(e.type, fmt::format("floor_div_float({}, {})", a, b));
     case Op::mod: return rounded(e.type, fmt::format("mod_float({}, {})", a, b));
     case Op::pow: return rounded(e.type, fmt::format("pow({}, {})", a, b));
-    case Op::rsqrt: return rounded(e.type, fmt::format("(1 / sqrt({}))", a));
+    case Op::rsqrt:
+      // Two roundings, or one instruction that is off by more than half a unit.
+      if (e.type == ComputeType::f64) return rounded(e.type, fmt::format("(1 / sqrt({}))", a));
+      return rounded(e.type, fmt::format("near(1 / sqrt({}), {:#x}ull)", a, mix64(++place_)));
     case Op::exp: case Op::log: case Op::sqrt: case Op::erf: case Op::tanh: case Op::sin: case Op::cos:
       if (e.type == ComputeType::f64) return rounded(e.type, fmt::format("{}({})", op_name(e.op), a));
       return rounded(e.type, fmt::format("near({}({}), {:#x}ull)", op_name(e.op), a, mix64(++place_)));

@@ -80,15 +80,18 @@ static double nearest(double x, int precision, int min_exponent, double max, int
   if (fabs(r) > max) return infinite ? copysign(INFINITY, x) : NAN;
   return r;
 }
-/* The bits below the last place that are added before cutting; half a unit in the run that rounds to nearest. */
+/* The bits below the last place that are added before cutting; in runs that round to nearest just under half a unit, or half
+   where the last place is odd: ties go to even, since sums of a few distinct values meet many ties. */
 static u64 random_bits;
+/* The run that contracts products into sums, as compilers do. */
+static int fused;
 INLINE u64 noise(u64 b, u64 place, u64 half) {
   u64 h = (b ^ (b >> 29) ^ seed ^ place) * 0x9e3779b97f4a7c15ull;
   return ((h ^ (h >> 32)) & random_bits) | (half & ~random_bits);
 }
 INLINE double R32(double x, u64 place) {
   u64 b = bits_of(x), a = b & 0x7fffffffffffffffull;
-  u64 y = (b + (noise(b, place, 0x10000000ull) & 0x1fffffffull)) & ~0x1fffffffull;
+  u64 y = (b + (noise(b, place, 0xfffffffull + ((b >> 29) & 1)) & 0x1fffffffull)) & ~0x1fffffffull;
   u64 z = bits_of((double)(float)x);
   /* All ones for normal numbers of f32: masks, because compilers do not vectorise a choice here. */
   u64 normal = (u64)0 - (u64)(a - 0x3810000000000000ull <= 0x47efffffe0000000ull - 0x3810000000000000ull);
@@ -106,16 +109,21 @@ INLINE double near(double x, u64 place) {
   u64 h = noise(bits_of(x), place, 2) & 3;
   return x + x * (h == 0 ? 0x1p-23 : h == 1 ? -0x1p-23 : 0);
 }
+INLINE double P32(double x, u64 place) { return fused ? x : R32(x, place); }
+INLINE double P64(double x, u64 place) { return fused ? x : R64(x, place); }
 INLINE double RN(double x, u64 place, int precision, int min_exponent, double max, int infinite) {
   double a = fabs(x);
   if (!(a <= max) || a < ldexp(1.0, min_exponent)) return nearest(x, precision, min_exponent, max, infinite);
   u64 mask = (1ull << (53 - precision)) - 1, b = bits_of(x);
-  double y = of_bits((b + (noise(b, place, (mask + 1) / 2) & mask)) & ~mask);
+  double y = of_bits((b + (noise(b, place, mask / 2 + ((b >> (53 - precision)) & 1)) & mask)) & ~mask);
   return fabs(y) > max ? nearest(x, precision, min_exponent, max, infinite) : y;
 }
 #else
 static u64 random_bits;
+static int fused;
 #define near(x, place) (x)
+#define P32(x, place) (x)
+#define P64(x, place) (x)
 #define LIT(exact, rounded) (exact)
 #define R32(x, place) (x)
 #define R64(x, place) (x)

@@ -36,6 +36,32 @@ class CpuEvaluator : public testing::Test {
   static Program matmul(const std::string& body) { return parse_text(std::string(kMatmul) + body); }
 };
 
+// Sums of many equal terms are off by a bias that contraction changes; the naive runs of the reference know it.
+TEST_F(CpuEvaluator, NaiveProgramsWithBiasedSumsPassTheirOwnGate) {
+  for (const auto& [rows, columns] : {std::pair{384, 512}, {640, 320}}) {
+    std::string text = "in A^{f32}_{M,N};param C^{f32}_{N};param D^{f32}_{N};out I^{f32}_{M,N};\n"
+                       "L^{M}_{i=0}L^{N}_{j=0}[E^{f32,g}_{i}=E^{f32,g}_{i}+A^{f32,g}_{i,j};];\n"
+                       "L^{M}_{i=0}[F^{f32,g}_{i}=E^{f32,g}_{i}/N;];\n"
+                       "L^{M}_{i=0}L^{N}_{j=0}[G^{f32,g}_{i}=G^{f32,g}_{i}+(A^{f32,g}_{i,j}-F^{f32,g}_{i})**2;];\n"
+                       "L^{M}_{i=0}[H^{f32,g}_{i}=rsqrt(G^{f32,g}_{i}/N+1e-05);];\n"
+                       "L^{M}_{i=0}L^{N}_{j=0}[I^{f32,g}_{i,j}=(A^{f32,g}_{i,j}-F^{f32,g}_{i})*H^{f32,g}_{i}*C^{f32,g}_{j}+D^{f32,g}_{j};];\n";
+    for (const auto& [name, value] : {std::pair{'M', rows}, {'N', columns}}) {
+      for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos;) text.replace(at, 1, std::to_string(value));
+    }
+    EvalTask task;
+    task.name = "layer_norm";
+    task.naive = parse_text(text);
+    task.seed = 1;
+    CpuEvalOptions options;
+    options.sample_seconds = 0.02;
+    const Program naive = task.naive;
+    const auto evaluator = make_cpu_evaluator(std::move(task), described_target(), options, system_clock());
+    ASSERT_TRUE(evaluator.ok());
+    const EvalResult result = evaluator.value()->evaluate(naive);
+    EXPECT_TRUE(result.passed()) << rows << "x" << columns << ": " << result.reason;
+  }
+}
+
 TEST_F(CpuEvaluator, PassesRightProgramsAndRefusesWrongOnes) {
   const auto evaluator = make();
   ASSERT_NE(evaluator, nullptr);
