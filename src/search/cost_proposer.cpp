@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "analysis/cost.h"
+#include "base/pool.h"
 #include "ir/canon.h"
 #include "search/replay_memo.h"
 #include "search/templates.h"
@@ -39,6 +40,7 @@ struct Plan {
   }
 };
 
+constexpr int kMaxThreads = 32;
 constexpr std::size_t kSingleMoves = 400;   // moves tried at a state when plans are used up
 
 }  // namespace
@@ -66,16 +68,25 @@ struct CostProposer::Impl {
       v.actions = schedule.actions();
       v.program = schedule.program();
       v.seconds = predict_cost(v.program, target).seconds;
-      for (std::size_t nest = 0; nest < v.program.body().size(); ++nest) v.choices.push_back(rank(v.program, nest));
+      v.choices.resize(v.program.body().size());
       variants.push_back(std::move(v));
     }
+    // Nests are ranked side by side; what comes out is the same in any order.
+    ThreadPool pool(static_cast<unsigned>(std::clamp(target.cores, 1, kMaxThreads)));
+    for (Variant& v : variants) {
+      for (std::size_t nest = 0; nest < v.choices.size(); ++nest) {
+        pool.submit([this, &v, nest] { v.choices[nest] = rank(v.program, nest); });
+      }
+    }
+    pool.wait();
   }
 
   std::vector<RankedChoice> rank(const Program& program, std::size_t nest) const {
     std::vector<RankedChoice> ranked;
     std::set<Digest> known;
+    ApplyMemo memo;
     for (const NestChoice& choice : list_choices(program, nest, target)) {
-      Schedule schedule(program, target);
+      Schedule schedule(program, target, &memo);
       if (!apply_choice(schedule, nest, choice)) continue;
       if (!known.insert(canonical_hash(schedule.program())).second) continue;
       ranked.push_back({choice, predict_cost(schedule.program(), target).seconds});

@@ -13,19 +13,40 @@ bool Schedule::apply(const char* strategy, Args args) {
     CAIRN_CHECK_MSG(!p.fallback.empty(), std::string(strategy) + " needs " + std::string(p.name));
     args.set(std::string(p.name), std::string(p.fallback));
   }
-  Result<Step> step = s->apply(program_, *target_, args);
-  if (!step.ok()) {
-    refusal_ = std::string(strategy) + ": " + step.error().message;
+  Action action{strategy, std::move(args)};
+  Digest path;
+  const ApplyMemo::Known* known = nullptr;
+  ApplyMemo::Known made;
+  if (memo_) {
+    path = digest_bytes(path_.hex() + print_action(action));
+    known = memo_->find(path);
+  }
+  if (!known) {
+    Result<Step> step = s->apply(program_, *target_, action.args);
+    if (step.ok()) made.after = std::move(step->after);
+    else made.refusal = std::string(strategy) + ": " + step.error().message;
+    if (memo_) memo_->store(path, made);
+    known = &made;
+  }
+  if (!known->after) {
+    refusal_ = known->refusal;
     return false;
   }
-  program_ = std::move(step->after);
-  actions_.push_back(Action{strategy, std::move(args)});
+  program_ = *known->after;
+  path_ = path;
+  actions_.push_back(std::move(action));
   return true;
 }
 
 void Schedule::rewind(const Mark& m) {
   program_ = m.program;
+  path_ = m.path;
   actions_.resize(m.actions);
+}
+
+const ApplyMemo::Known* ApplyMemo::find(const Digest& path) const {
+  const auto it = known_.find(path);
+  return it == known_.end() ? nullptr : &it->second;
 }
 
 namespace {
