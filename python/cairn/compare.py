@@ -18,6 +18,7 @@ import time
 
 BLOCK_SECONDS = 0.05
 ROUNDS = 9
+MEASURE_SECONDS = 10  # beyond, fewer rounds, but three
 
 
 def load_kernel(spec):
@@ -54,7 +55,10 @@ def measure(calls_by_name):
     """Median seconds a call for each of several callables, in alternating blocks."""
     counts = {name: calls_for(call) for name, call in calls_by_name.items()}
     samples = {name: [] for name in calls_by_name}
-    for _ in range(ROUNDS):
+    start = time.perf_counter()
+    for k in range(ROUNDS):
+        if k >= 3 and time.perf_counter() - start > MEASURE_SECONDS:
+            break
         for name, call in calls_by_name.items():
             call()  # brings its data back into the caches
             samples[name].append(time_block(call, counts[name]))

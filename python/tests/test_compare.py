@@ -44,6 +44,18 @@ def test_a_compilation_that_ends_is_used():
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
+def test_slow_calls_are_measured_in_fewer_rounds(monkeypatch):
+    monkeypatch.setattr(compare, "MEASURE_SECONDS", 0.05)
+    calls = []
+
+    def slow():
+        calls.append(1)
+        time.sleep(0.1)
+
+    assert compare.measure({"slow": slow})["slow"] >= 0.1
+    assert len(calls) == 2 + 3 + 3 * 2  # warming up, choosing the block, three rounds of a first and a timed call
+
+
 def test_answers_are_lines_of_json():
     line = json.dumps(compare.answer({"eager": 2.0, "ours": 1.0}, 0.5, "note"))
     assert json.loads(line) == {"eager": 2.0, "compile": 0.0, "ours": 1.0, "max_error": 0.5, "note": "note"}
