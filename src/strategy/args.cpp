@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/check.h"
+#include "base/text.h"
 #include "strategy/registry.h"
 
 namespace cairn {
@@ -31,12 +32,6 @@ std::vector<std::string> split_at(std::string_view text, char separator) {
     if (at == std::string_view::npos) return out;
     from = at + 1;
   }
-}
-
-std::string_view trim(std::string_view s) {
-  while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
-  while (!s.empty() && (s.back() == ' ' || s.back() == '\t' || s.back() == '\r')) s.remove_suffix(1);
-  return s;
 }
 
 // "0.i", "0.i#1", or a nest's index "0".

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "ir/canon.h"
 #include "ir/text.h"
 #include "strategy/sequence.h"
@@ -43,12 +44,6 @@ struct Prepared {
   std::vector<std::string> actions;
 };
 
-std::string trim(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return std::string(text.substr(first, text.find_last_not_of(" \t\r") - first + 1));
-}
-
 Result<std::vector<Prepared>> read_states(const std::string& path) {
   std::vector<Prepared> states;
   if (!file_exists(path)) return states;
@@ -59,7 +54,7 @@ Result<std::vector<Prepared>> read_states(const std::string& path) {
     const std::string line = text.substr(start, end - start);
     start = end + 1;
     ++number;
-    const std::string words = trim(line);
+    const std::string words(trim(line));
     if (words.empty() || words[0] == '#') continue;
     if (line[0] == ' ') {
       if (states.empty()) return Error{Code::parse, fmt::format("{}:{}: an action before the first 'STATE = WORKLOAD'", path, number), {}, {}};
@@ -68,7 +63,8 @@ Result<std::vector<Prepared>> read_states(const std::string& path) {
     }
     const std::size_t sign = words.find('=');
     if (sign == std::string::npos) return Error{Code::parse, fmt::format("{}:{}: found '{}', expected 'STATE = WORKLOAD'", path, number, words), {}, {}};
-    states.push_back({trim(words.substr(0, sign)), trim(words.substr(sign + 1)), number, {}});
+    const std::string_view both = words;
+    states.push_back({std::string(trim(both.substr(0, sign))), std::string(trim(both.substr(sign + 1))), number, {}});
   }
   return states;
 }

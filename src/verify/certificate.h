@@ -24,6 +24,8 @@ std::string_view rung_name(Rung rung);
 struct SideCondition {
   std::string text;
   bool proved = false;
+  // The text is "EXPRESSION at s3" or "EXPRESSION at s3 if GUARD", to be parsed and evaluated there; not serialised.
+  bool evaluable = false;
 };
 
 // One certificate: held, or failed with its reason; absent rungs are not listed.

@@ -116,7 +116,7 @@ std::optional<RowRewrite> find_row(const Program& before, const Program& after) 
     for (const ExprPtr& condition : algebra::conditions_of(e.rule, e.match, place)) {
       const Truth truth = prover.prove(condition, place);
       if (truth == Truth::no) return false;
-      out.conditions.push_back({algebra::describe_condition(before, condition, place), truth == Truth::yes});
+      out.conditions.push_back({algebra::describe_condition(before, condition, place), truth == Truth::yes, true});
     }
     return true;
   };

@@ -13,6 +13,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "ir/canon.h"
 #include "ir/text.h"
 #include "strategy/strategy.h"
@@ -25,15 +26,11 @@ struct PublicCase {
   std::string name, task, expected, before, after;
 };
 
-std::string trim(const std::string& s) {
-  const std::size_t a = s.find_first_not_of(" \n");
-  return a == std::string::npos ? "" : s.substr(a, s.find_last_not_of(" \n") - a + 1);
-}
 std::vector<std::string> split(const std::string& text, const std::string& by) {
   std::vector<std::string> parts;
   for (std::size_t from = 0; from <= text.size();) {
     const std::size_t to = std::min(text.find(by, from), text.size());
-    parts.push_back(trim(text.substr(from, to - from)));
+    parts.emplace_back(trim(std::string_view(text).substr(from, to - from)));
     from = to + by.size();
   }
   return parts;
@@ -73,7 +70,7 @@ Program parsed(const std::string& text) {
   return p ? *std::move(p) : Program();
 }
 bool starts(const std::string& s, const char* prefix) { return s.starts_with(prefix); }
-std::string rest(const std::string& s, const char* prefix) { return trim(s.substr(std::string(prefix).size())); }
+std::string rest(const std::string& s, const char* prefix) { return std::string(trim(std::string_view(s).substr(std::string_view(prefix).size()))); }
 
 // The message must be there and hold the expected part.
 void expect_refusal(const std::string& expected, const std::string& message) {

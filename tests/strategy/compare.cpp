@@ -27,8 +27,10 @@ bool close(double a, double b, double scale) {
 
 // `program` with an output that counts the instances in which a condition fails; its name, empty if nothing is to count.
 std::string count_failures(Program* program, const SideCondition& one) {
+  if (one.proved || !one.evaluable) return "";
   const std::size_t at = one.text.find(" at s"), under = one.text.find(" if ");
-  if (one.proved || at == std::string::npos || one.text.compare(0, 3, "no ") == 0) return "";
+  EXPECT_NE(at, std::string::npos) << one.text;
+  if (at == std::string::npos) return "";
   const std::string place = one.text.substr(at + 4, under == std::string::npos ? under : under - at - 4);
   const Result<ExprPtr> condition = parse_expr(one.text.substr(0, at));
   const Result<ExprPtr> guard = under == std::string::npos ? condition : parse_expr(one.text.substr(under + 4));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "ir/text.h"
 
 namespace cairn {
@@ -15,11 +16,6 @@ struct PairText {
   std::vector<std::string> fields;   // as many as were asked for; missing ones are empty
   std::string before, after;
 };
-
-inline std::string trim_blanks(const std::string& s) {
-  const std::size_t a = s.find_first_not_of(' ');
-  return a == std::string::npos ? "" : s.substr(a, s.find_last_not_of(' ') - a + 1);
-}
 
 // The program of a text; fails the calling test on error.
 inline Program parse_ok(const std::string& text) {
@@ -42,7 +38,7 @@ inline std::vector<PairText> load_pair_file(const std::string& name, std::size_t
       PairText pair;
       for (std::size_t from = 3; from <= line.size();) {
         const std::size_t bar = std::min(line.find(" |", from), line.size());
-        pair.fields.push_back(trim_blanks(line.substr(from, bar - from)));
+        pair.fields.emplace_back(trim(std::string_view(line).substr(from, bar - from)));
         from = bar + 2;
       }
       pair.fields.resize(fields);

@@ -6,16 +6,11 @@
 #include <map>
 
 #include "base/check.h"
+#include "base/text.h"
 #include "ir/text.h"
 
 namespace cairn::algebra {
 namespace {
-
-std::string_view trim(std::string_view s) {
-  while (!s.empty() && s.front() == ' ') s.remove_prefix(1);
-  while (!s.empty() && (s.back() == ' ' || s.back() == '\r')) s.remove_suffix(1);
-  return s;
-}
 
 bool is_integral(const Expr& e) {
   switch (e.op) {

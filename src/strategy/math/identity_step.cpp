@@ -127,7 +127,7 @@ class Applier {
       if (!step && truth != algebra::Truth::no) continue;
       const std::string text = algebra::describe_condition(program_, condition, place);
       if (truth == algebra::Truth::no) return refuse(program_, equation.pos, 2, fmt::format("{} needs {}, which never holds", rule.name(), text));
-      if (step) step->recorded.push_back({text, truth == algebra::Truth::yes});
+      if (step) step->recorded.push_back({text, truth == algebra::Truth::yes, true});
     }
     if (!algebra::keeps_types(program_, equation.rhs, after, match.position)) {
       return refuse(program_, equation.pos, 3, fmt::format("{} would change the type that a conversion or a comparison computes in", rule.name()));

@@ -84,7 +84,7 @@ Result<void> check_invariant(const Program& program, const Reduction& reduction,
 SideCondition fits_when_scaled(const Program& program, const algebra::Place& place, const Factor& factor, bool divide) {
   const ExprPtr sum = make_read(place.equation->tensor, place.equation->subscripts);
   const ExprPtr scaled = make_cast(program.find(place.equation->tensor)->dtype, make_expr(divide ? Op::div : Op::mul, {sum, factor.expr}));
-  return {algebra::describe_condition(program, make_expr(Op::lt, {make_expr(Op::abs, {scaled}), make_float(__builtin_inf())}), place), false};
+  return {algebra::describe_condition(program, make_expr(Op::lt, {make_expr(Op::abs, {scaled}), make_float(__builtin_inf())}), place), false, true};
 }
 
 }  // namespace
@@ -129,7 +129,7 @@ Result<Step> factor_out(const Program& program, const StmtPath& equation, const 
   algebra::Prover prover(program);
   const algebra::Place place = algebra::place_of(program, reduction.updates[0]);
   const auto record = [&](const ExprPtr& condition) {
-    if (prover.prove(condition, place) != algebra::Truth::yes) step.recorded.push_back({algebra::describe_condition(program, condition, place), false});
+    if (prover.prove(condition, place) != algebra::Truth::yes) step.recorded.push_back({algebra::describe_condition(program, condition, place), false, true});
   };
   if (order && prover.prove(make_expr(Op::ge, {factor.expr, make_int(0)}), place) != algebra::Truth::yes) {
     return refuse(program, first.pos, kOrder,
