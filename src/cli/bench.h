@@ -7,5 +7,6 @@ namespace cairn {
 CommandRun setup_bench_mutation(CLI::App& app);
 CommandRun setup_bench_strategies(CLI::App& app);
 CommandRun setup_bench_memory(CLI::App& app);
+CommandRun setup_bench_verify(CLI::App& app);
 
 }  // namespace cairn

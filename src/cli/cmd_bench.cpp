@@ -109,10 +109,13 @@ CommandRun setup_bench(CLI::App& app) {
   CLI::App* memory = app.add_subcommand("memory", "what the memory pays: modes, seeds and settings on a list of tasks");
   memory->fallthrough();
   const CommandRun run_memory = setup_bench_memory(*memory);
+  CLI::App* verify = app.add_subcommand("verify", "time each rung of the ladder a row: how many rows a second are verified");
+  verify->fallthrough();
   const CommandRun run_programs = setup_bench_programs(*programs), run_mutation = setup_bench_mutation(*mutation);
-  const CommandRun run_strategies = setup_bench_strategies(*strategies);
+  const CommandRun run_strategies = setup_bench_strategies(*strategies), run_verify = setup_bench_verify(*verify);
   return [=](Session& session) -> Result<int> {
     if (memory->parsed()) return run_memory(session);
+    if (verify->parsed()) return run_verify(session);
     return mutation->parsed() ? run_mutation(session) : strategies->parsed() ? run_strategies(session) : run_programs(session);
   };
 }
