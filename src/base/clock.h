@@ -1,6 +1,7 @@
 // The time seam: everything that reads a clock takes a Clock&.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace cairn {
@@ -30,5 +31,9 @@ class FakeClock : public Clock {
  private:
   double seconds_ = 0;
 };
+
+// Seconds since 1970 as "2026-11-29T18:20:32Z", and back; a date alone is its first second.
+std::string print_utc(std::int64_t seconds);
+std::optional<std::int64_t> parse_utc(const std::string& text);
 
 }  // namespace cairn

@@ -31,6 +31,7 @@ const std::vector<Command>& all_commands() {
       {"apply", "apply one move", setup_apply},
       {"trace", "replay a trace and explain each step", setup_trace},
       {"search", "search for a faster program, with every knob", setup_search},
+      {"memory", "what earlier runs taught: show, explain, exchange and prune it", setup_memory},
       {"report", "render the report of a run", setup_report},
       {"bench", "benchmarks with targets", setup_bench},
       {"doctor", "what this machine has and lacks", setup_doctor},

@@ -72,6 +72,7 @@ CommandRun setup_apply(CLI::App& app);
 CommandRun setup_trace(CLI::App& app);
 CommandRun setup_search(CLI::App& app);
 CommandRun setup_optimize(CLI::App& app);
+CommandRun setup_memory(CLI::App& app);
 CommandRun setup_report(CLI::App& app);
 CommandRun setup_bench(CLI::App& app);
 CommandRun setup_doctor(CLI::App& app);

@@ -103,7 +103,7 @@ class CpuEvaluator : public Evaluator {
 
   const Target& target() const override { return target_; }
   std::string device() const override {
-    return fmt::format("{} {} {}", target_.name, target_digest(target_).hex(), compiler_ ? compiler_->version() : "");
+    return describe_cpu_device(target_, compiler_ ? compiler_->version() : std::string());
   }
 
   void prepare(const Program& program) override {
@@ -279,6 +279,10 @@ Result<std::unique_ptr<Evaluator>> make_cpu_evaluator(EvalTask task, const Targe
   auto evaluator = std::make_unique<CpuEvaluator>(std::move(task), target, options, clock);
   CAIRN_CHECKED(evaluator->start());
   return std::unique_ptr<Evaluator>(std::move(evaluator));
+}
+
+std::string describe_cpu_device(const Target& target, const std::string& compiler) {
+  return fmt::format("{} {} {}", target.name, target_digest(target).hex(), compiler);
 }
 
 }  // namespace cairn

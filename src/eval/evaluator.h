@@ -74,4 +74,7 @@ struct CpuEvalOptions {
 Result<std::unique_ptr<Evaluator>> make_cpu_evaluator(EvalTask task, const Target& target,
                                                       const CpuEvalOptions& options, Clock& clock);
 
+// Evaluator::device() of the CPU that the target describes, with the compiler's version line.
+std::string describe_cpu_device(const Target& target, const std::string& compiler);
+
 }  // namespace cairn
