@@ -87,6 +87,18 @@ std::vector<Evidence> newest_rows(std::vector<Evidence> rows, std::size_t limit)
   return rows;
 }
 
+// Locals of a direction, with a card or seen in evidence, and whether their texts are trusted.
+std::map<std::string, bool> locals_of(const MemoryContent& content, const std::string& direction) {
+  std::map<std::string, bool> locals;
+  for (const LocalCard& card : content.locals) {
+    if (card.direction == direction) locals[card.name] = card.trusted;
+  }
+  for (const Evidence& row : content.evidence) {
+    if (row.direction == direction) locals.try_emplace(row.local, true);
+  }
+  return locals;
+}
+
 Result<int> show_all(Session& session, const MemoryContent& content, const Nodes& nodes, bool all) {
   Json directions = Json::array();
   std::string text = totals_text(session, count_totals(content)) + fmt::format("\n{:<34}{}\n", "", kNumbersHead);
@@ -94,13 +106,12 @@ Result<int> show_all(Session& session, const MemoryContent& content, const Nodes
     const NodeStatistics own = nodes.find("direction", card.name);
     Json locals = Json::array();
     text += fmt::format("{:<34}{}  at {}{}\n", card.name, numbers_text(own), fmt::join(card.triggers, " "), trust_note(card.trusted));
-    for (const LocalCard& local : content.locals) {
-      if (local.direction != card.name) continue;
-      const NodeStatistics n = nodes.find("local", local.name);
+    for (const auto& [local, trusted] : locals_of(content, card.name)) {
+      const NodeStatistics n = nodes.find("local", local);
       Json row = statistics_json(n);
-      row["trusted"] = local.trusted;
+      row["trusted"] = trusted;
       locals.push_back(std::move(row));
-      if (n.tries > 0 || all) text += fmt::format("  {:<32}{}{}\n", local.name, numbers_text(n), trust_note(local.trusted));
+      if (n.tries > 0 || all) text += fmt::format("  {:<32}{}{}\n", local, numbers_text(n), trust_note(trusted));
     }
     Json row = statistics_json(own);
     row["intent"] = card.intent;

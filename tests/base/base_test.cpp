@@ -14,6 +14,20 @@
 namespace cairn {
 namespace {
 
+TEST(Clock, ReadsTheDatesThatItPrints) {
+  FakeClock fake;
+  EXPECT_EQ(wall_seconds(fake), 1767225600);
+  const std::pair<const char*, std::int64_t> dates[] = {{"1970-01-01T00:00:00Z", 0}, {"2000-02-29T23:59:59Z", 951868799}, {"2026-01-31T00:00:00Z", 1769817600}};
+  for (const auto& [text, seconds] : dates) {
+    EXPECT_EQ(print_utc(seconds), text);
+    EXPECT_EQ(parse_utc(text), seconds);
+  }
+  EXPECT_EQ(parse_utc("2026-01-31"), 1769817600);
+  for (const char* text : {"", "2026", "2026-1-31", "2026-02-30", "2026-01-31T25:00:00Z", "2026-01-31T00:00", "2026-01-31T00:00:00", "2026-01-31 ", "90d"}) {
+    EXPECT_FALSE(parse_utc(text).has_value()) << text;
+  }
+}
+
 TEST(Clock, RealOneRunsFakeOneObeys) {
   const double a = system_clock().now();
   EXPECT_LE(a, system_clock().now());

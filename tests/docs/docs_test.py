@@ -42,7 +42,8 @@ def pages(root):
 class Runner:
     def __init__(self, cairn, root, scratch):
         self.cairn, self.root = cairn, root
-        self.env = {**os.environ, "CAIRN_TARGET": "described", "CAIRN_PROGRESS": "off", "XDG_CACHE_HOME": scratch}
+        self.env = {**os.environ, "CAIRN_TARGET": "described", "CAIRN_PROGRESS": "off", "XDG_CACHE_HOME": scratch,
+                    "XDG_DATA_HOME": scratch}
 
     def run(self, words, text=None):
         done = subprocess.run([self.cairn, *words], input=text, capture_output=True, cwd=self.root, env=self.env, text=True,
