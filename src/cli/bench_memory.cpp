@@ -132,6 +132,7 @@ Result<Searched> search_once(Session& session, const Plan& plan, const Bench& be
     out.run.failed += row.kind == EvidenceKind::failed;
     locals.insert(row.local);
     out.run.best.push_back(best);
+    out.run.steps.push_back(fmt::format("{}>{} {}", row.parent, row.local, row.kind == EvidenceKind::passed ? fmt::format("{:.3f}", row.gain) : row.outcome));
   }
   out.run.distinct = locals.size();
   return out;

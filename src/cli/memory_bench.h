@@ -17,6 +17,7 @@ struct MemoryBenchRun {
   std::uint64_t seed = 0;
   double naive_seconds = 0;
   std::vector<double> best;      // best log speed-up after each evaluation; the last holds when a run ended early
+  std::vector<std::string> steps;   // "parent>local gain" by evaluation, to read why a run went as it did
   std::size_t distinct = 0;      // locals tried
   std::size_t failed = 0;        // committed proposals that did not pass
 };

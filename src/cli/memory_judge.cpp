@@ -180,7 +180,7 @@ std::string bench_svg(const std::vector<ModeResult>& results, const std::string&
 
 std::string print_bench_run(const MemoryBenchRun& r) {
   return dump_json(Json{{"task", r.task}, {"family", r.family}, {"setting", r.setting}, {"mode", r.mode}, {"seed", r.seed}, {"naive_s", r.naive_seconds},
-                        {"best", r.best}, {"distinct", r.distinct}, {"failed", r.failed}});
+                        {"best", r.best}, {"steps", r.steps}, {"distinct", r.distinct}, {"failed", r.failed}});
 }
 
 Result<MemoryBenchRun> parse_bench_run(const std::string& line) {
@@ -198,6 +198,9 @@ Result<MemoryBenchRun> parse_bench_run(const std::string& line) {
   r.distinct = static_cast<std::size_t>(distinct);
   r.failed = static_cast<std::size_t>(failed);
   if (!j.contains("best") || !j["best"].is_array()) return Error{Code::parse, "bench memory: 'best' is missing, expected a list of numbers", {}, {}};
+  if (j.contains("steps") && j["steps"].is_array()) {
+    for (const Json& step : j["steps"]) r.steps.push_back(step.is_string() ? step.get<std::string>() : "");
+  }
   for (const Json& value : j["best"]) r.best.push_back(value.is_number() ? value.get<double>() : 0);
   return r;
 }
