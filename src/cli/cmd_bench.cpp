@@ -108,12 +108,16 @@ CommandRun setup_bench(CLI::App& app) {
   strategies->fallthrough();
   CLI::App* memory = app.add_subcommand("memory", "what the memory pays: modes, seeds and settings on a list of tasks");
   memory->fallthrough();
+  CLI::App* search = app.add_subcommand("search", "algorithms and proposers on a set of programs under one budget");
+  search->fallthrough();
+  const CommandRun run_search_bench = setup_bench_search(*search);
   const CommandRun run_memory = setup_bench_memory(*memory);
   CLI::App* verify = app.add_subcommand("verify", "time each rung of the ladder a row: how many rows a second are verified");
   verify->fallthrough();
   const CommandRun run_programs = setup_bench_programs(*programs), run_mutation = setup_bench_mutation(*mutation);
   const CommandRun run_strategies = setup_bench_strategies(*strategies), run_verify = setup_bench_verify(*verify);
   return [=](Session& session) -> Result<int> {
+    if (search->parsed()) return run_search_bench(session);
     if (memory->parsed()) return run_memory(session);
     if (verify->parsed()) return run_verify(session);
     return mutation->parsed() ? run_mutation(session) : strategies->parsed() ? run_strategies(session) : run_programs(session);

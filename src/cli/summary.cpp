@@ -33,6 +33,7 @@ std::string summary_text(const SearchRun& run) {
   for (const ReasonRow& row : s.reasons) {
     text += fmt::format("  {:>4} {}{}\n", row.count, row.outcome, row.reason.empty() ? "" : ", first: " + row.reason);
   }
+  if (!run.memory_run.empty()) text += fmt::format("memory      run {}, {} rows of other runs; 'cairn memory why {} NUMBER' explains a proposal\n", run.memory_run, run.memory_rows, run.memory_run);
   for (const std::string& note : s.notes) text += "note: " + note + "\n";
   return text;
 }
@@ -48,7 +49,8 @@ Json summary_json(const SearchRun& run) {
               {"floor_seconds", run.floor_seconds}, {"evaluations", s.ledger.evaluations}, {"proposals", s.ledger.proposals},
               {"wall_seconds", s.ledger.wall_seconds}, {"device_seconds", s.ledger.device_seconds},
               {"efficiency", s.efficiency}, {"rank_correlation", std::isfinite(s.rank_correlation) ? Json(s.rank_correlation) : Json()},
-              {"reasons", reasons}, {"curve", curve}, {"trace", trace}, {"notes", s.notes}};
+              {"reasons", reasons}, {"curve", curve}, {"trace", trace}, {"notes", s.notes},
+              {"memory", run.memory_run.empty() ? Json() : Json{{"run", run.memory_run}, {"rows", run.memory_rows}}}};
 }
 
 }  // namespace cairn
