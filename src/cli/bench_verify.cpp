@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "base/file.h"
+#include "base/processor_time.h"
 #include "cli/bench.h"
 #include "cli/load.h"
 #include "cli/mutation_corpus.h"
@@ -25,7 +26,7 @@ struct BenchWords {
   double numeric_seconds = 5;
 };
 
-// Of one rung: seconds a row, and how often it held, failed or was absent.
+// Of one rung: processor seconds a row, and how often it held, failed or was absent.
 struct RungTimes {
   std::string name;
   std::vector<double> seconds;
@@ -45,7 +46,7 @@ double quantile_of(RungTimes t, double share) {
 
 class RowTimer {
  public:
-  RowTimer(Clock& clock, const Target& target, std::uint64_t seed, double numeric_seconds) : clock_(clock) {
+  RowTimer(const Target& target, std::uint64_t seed, double numeric_seconds) {
     options_.target = target;
     options_.seed = seed;
     options_.numeric_seconds = numeric_seconds;
@@ -77,14 +78,13 @@ class RowTimer {
 
  private:
   void run(std::size_t rung, const std::function<int()>& fn) {
-    const double from = clock_.now();
+    const double from = thread_seconds();
     const int verdict = fn();
     RungTimes& t = rungs_[rung];
-    t.seconds.push_back(clock_.now() - from);
+    t.seconds.push_back(thread_seconds() - from);
     ++(verdict < 0 ? t.absent : verdict > 0 ? t.held : t.failed);
   }
 
-  Clock& clock_;
   CertifyOptions options_;
   std::vector<RungTimes> rungs_;
 };
@@ -103,7 +103,7 @@ Result<int> bench_verify(Session& session, BenchWords words) {
   std::erase_if(pairs, [](const MutationPair& p) { return canonical_hash(p.before) == canonical_hash(p.after); });
   if (words.rows > 0 && pairs.size() > words.rows) pairs.resize(words.rows);
   if (pairs.empty()) return Error{Code::usage, "no row to judge: no program of the paths is small enough and has a step", {}, {}};
-  RowTimer timer(session.clock, corpus.target, corpus.seed, words.numeric_seconds);
+  RowTimer timer(corpus.target, corpus.seed, words.numeric_seconds);
   for (const MutationPair& pair : pairs) timer.measure(pair);
 
   Json rungs = Json::array();
@@ -113,7 +113,7 @@ Result<int> bench_verify(Session& session, BenchWords words) {
     text += fmt::format("{:<11}{:>10.0f}{:>12.3f}{:>12.3f}{:>12.3f}{:>8}{:>8}{:>8}\n", t.name, rate, 1e3 / rate, median * 1e3, most * 1e3, t.held, t.failed, t.absent);
     rungs.push_back(Json{{"rung", t.name}, {"rows_per_second", rate}, {"median_seconds", median}, {"most_seconds", most}, {"held", t.held}, {"failed", t.failed}, {"absent", t.absent}});
   }
-  text += fmt::format("{} rows on one core, seed {}; certify is what a row costs, the others are its parts asked alone\n", pairs.size(), corpus.seed);
+  text += fmt::format("{} rows, seed {}, processor time of one core; certify is what a row costs, the others are its parts asked alone\n", pairs.size(), corpus.seed);
   session.answer(Json{{"version", 1}, {"rows", pairs.size()}, {"seed", corpus.seed}, {"rungs", rungs}}, text);
   return 0;
 }

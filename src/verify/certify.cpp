@@ -77,12 +77,13 @@ void add_row(const RowRewrite& row, std::optional<Certificate>* rule, bool judge
 
 // The numeric rung; the conditions that it derives join the set's.
 std::optional<Certificate> judge_values(const Program& before, const Program& after, CertificateSet* set, const CertifyOptions& options,
-                                        NumericMemo* memo) {
+                                        bool confirmed, NumericMemo* memo) {
   NumericOptions numeric;
   numeric.claim = set->claim;
   numeric.conditions = set->conditions;
   numeric.seed = options.seed;
   numeric.memo = memo;
+  numeric.confirmed = confirmed;
   numeric.budget = static_cast<std::uint64_t>(std::max(0.01, options.numeric_seconds) * kInstancesPerSecond);
   std::string absent;
   std::optional<Certificate> c = check_numeric(before, after, numeric, &absent);
@@ -127,12 +128,15 @@ CertificateSet certify_in_trace(const Program& before, const Program& after, Exa
     if (!options.numeric) set.certificates[0].facts.emplace_back("numeric_absent", context.skipped);
     if (!options.identity) set.certificates[0].facts.emplace_back("identity_absent", context.skipped);
   }
-  if (wellformed && options.numeric) numeric = judge_values(before, after, &set, options, context.memo);
+  IdentityResult result;
   if (wellformed && options.identity) {
     IdentityOptions identity;
     identity.claim = claim;
     identity.seed = options.seed;
-    const IdentityResult result = check_identity(before, after, identity);
+    result = check_identity(before, after, identity);
+  }
+  if (wellformed && options.numeric) numeric = judge_values(before, after, &set, options, result.held() && !result.sampled, context.memo);
+  if (wellformed && options.identity) {
     std::string absent;
     // The field does not know the laws of max with + and *: there a rule, replayed or a row of the table, stands by itself.
     // Whether values that one meets break a condition is the families' to say.

@@ -30,6 +30,7 @@ constexpr double kNearMiss = 2;           // times the tolerance
 constexpr std::uint64_t kMoreSamples = 4;
 constexpr std::uint64_t kBudgetRuns = 8;  // of `before` for one error budget
 constexpr std::uint64_t kMaxRounds = 8;
+constexpr std::size_t kConfirming = 4;    // families, the most telling ones, where identity has shown the values equal
 constexpr std::int64_t kEnoughElements = 20'000;
 constexpr int kSampleSizes = 2;           // of sample_boxes
 
@@ -250,6 +251,8 @@ std::optional<Certificate> NumericJudge::run(std::string* absent) {
     if (hot_.size() > kMaxHotTensors) hot_.resize(kMaxHotTensors);   // declared first: what a program works on, then its weights
     // Each input in turn is the large one: the family picks it by the seed.
     for (std::size_t k = 1; k < hot_.size(); ++k) order.insert(order.begin() + 2, Family::scaled_rows);
+  } else if (options_.confirmed) {
+    order.resize(kConfirming);
   }
   const auto inputs = static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(1, std::count_if(before_.program->tensors().begin(), before_.program->tensors().end(), [](const Tensor& t) {
     return is_float(t.dtype) && t.shape && t.role != Role::out && t.role != Role::tmp;
@@ -257,7 +260,8 @@ std::optional<Certificate> NumericJudge::run(std::string* absent) {
   int ran = 0;
   // Small programs are cheap and show little a run: several seeds, until enough elements were seen.
   std::uint64_t rounds = 0;
-  for (; rounds < kMaxRounds && certificate_.held; ++rounds) {
+  const std::uint64_t max_rounds = options_.confirmed && !explainer_ ? 1 : kMaxRounds;
+  for (; rounds < max_rounds && certificate_.held; ++rounds) {
     if (rounds > 0 && (compared_ >= kEnoughElements || !withheld_.empty() || spent_ + 11 * family_cost_ > options_.budget / 50)) break;
     std::uint64_t large = 0;
     for (const Family f : order) {

@@ -17,6 +17,7 @@ struct NumericOptions {
   std::uint64_t seed = 1;
   std::uint64_t budget = 50'000'000;          // equation instances of all runs together
   std::int64_t max_input_elements = 24 << 20;
+  bool confirmed = false;                     // identity holds in full at an exact or reassociates claim: a few families, one seed
   NumericMemo* memo = nullptr;                // of the trace that the two programs belong to, or null
 };
 

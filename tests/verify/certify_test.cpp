@@ -103,6 +103,25 @@ TEST(certify, conditions_that_only_extreme_values_break_are_named) {
   EXPECT_TRUE(std::any_of(set.conditions.begin(), set.conditions.end(), named)) << serialize(set);
 }
 
+// Where identity has shown the values equal, a few families confirm; alone, the numeric rung looks at more.
+TEST(certify, numeric_runs_fewer_families_beside_identity) {
+  const auto fact = [](const CertificateSet& set, const std::string& key) {
+    for (const auto& [k, value] : set.find(Rung::numeric)->facts) {
+      if (k == key) return value;
+    }
+    return std::string();
+  };
+  CertifyOptions options;
+  const CertificateSet both = certify(parse_ok(kBefore), parse_ok(kAfter), Exactness::reassociates, nullptr, options);
+  EXPECT_TRUE(both.ok() && both.find(Rung::identity) != nullptr);
+  EXPECT_EQ(fact(both, "families"), "normal one_hot small_integers nonfinite");
+  EXPECT_EQ(fact(both, "seeds"), "1");
+  options.identity = false;
+  const CertificateSet alone = certify(parse_ok(kBefore), parse_ok(kAfter), Exactness::reassociates, nullptr, options);
+  EXPECT_NE(fact(alone, "families").find("cancellation"), std::string::npos);
+  EXPECT_NE(fact(alone, "seeds"), "1");
+}
+
 TEST(certify, executed_comes_from_the_caller) {
   CertifyOptions options;
   options.execute = [](const Program&, const Program&, Exactness) {
