@@ -152,7 +152,9 @@ CommandRun setup_memory_merge(CLI::App& app) {
       CAIRN_TRY(const MergeCounts counts, store.merge(part));
       add_counts(counts, &sum);
     }
-    session.answer(counts_json(sum), counts_text(sum, options->trust));
+    Json json = counts_json(sum);
+    json["trusted"] = options->trust;
+    session.answer(json, counts_text(sum, options->trust));
     return 0;
   };
 }

@@ -29,6 +29,7 @@ std::string uri_of(const std::string& path) {
 }
 
 Error describe_failure(const std::string& path, int code, int system_error, const std::string& detail) {
+  const std::string reason = system_error == 0 ? std::string() : fmt::format(": {}", std::strerror(system_error));
   switch (code & 0xff) {
     case SQLITE_NOTADB:
       return {Code::parse, fmt::format("{} is no memory file: found something that is no SQLite database", path), {}, {}};
@@ -41,8 +42,11 @@ Error describe_failure(const std::string& path, int code, int system_error, cons
       return {Code::io, fmt::format("{} cannot be written: the file or its directory is read-only", path), {}, {}};
     case SQLITE_BUSY: case SQLITE_LOCKED:
       return {Code::io, fmt::format("{}: another process has been writing for {} s; nothing was written", path, kBusyMilliseconds / 1000), {}, {}};
-    case SQLITE_CANTOPEN: case SQLITE_PERM: case SQLITE_IOERR:
-      return {Code::io, fmt::format("{}: {}{}", path, detail, system_error == 0 ? "" : fmt::format(": {}", std::strerror(system_error))), {}, {}};
+    case SQLITE_IOERR:
+      return {Code::io, fmt::format("{} cannot be read or written: {}{}", path, detail, reason), {},
+              {"nothing was changed; the disk may be full or failing"}};
+    case SQLITE_CANTOPEN: case SQLITE_PERM:
+      return {Code::io, fmt::format("{}: {}{}", path, detail, reason), {}, {}};
     case SQLITE_NOMEM:
       return {Code::environment, fmt::format("{}: out of memory", path), {}, {}};
     case SQLITE_ERROR:
