@@ -128,7 +128,8 @@ CommandRun setup_memory_merge(CLI::App& app) {
     std::string into = options->out;
     if (const auto it = session.line.flags.find("out"); into.empty() && it != session.line.flags.end()) into = it->second;
     if (!into.empty() && file_exists(into)) {
-      return Error{Code::usage, fmt::format("{}: the file is there, expected a new one", into), {}, {fmt::format("'cairn memory merge {} FILES' adds to it", into)}};
+      return Error{Code::usage, fmt::format("{}: the file is there, expected a new one", into), {},
+                   {fmt::format("'cairn memory merge {} FILES' adds to it", into)}};
     }
     if (into.empty()) {
       into = from.front();

@@ -24,6 +24,10 @@ Json statistics_json(const NodeStatistics& n) {
           {"credit_mean", n.credit_mean}};
 }
 
+std::string name_of(const NodeStatistics& n) {
+  return n.lag == 0 ? n.node : fmt::format("{} -> {}{}", n.origin, n.node, n.lag == 1 ? "" : " (two steps on)");
+}
+
 constexpr const char* kNumbersHead = "  tries passed improved     gain    trend   credit";
 std::string numbers_text(const NodeStatistics& n) {
   return fmt::format("{:>7} {:>6} {:>8} {:>+8.4f} {:>+8.4f} {:>+8.4f}", n.tries, n.passed, n.improved, n.gain_mean, n.gain_trend, n.credit_mean);
@@ -128,7 +132,7 @@ Result<int> show_all(Session& session, const MemoryContent& content, const Nodes
 std::string edges_text(const std::vector<NodeStatistics>& edges) {
   if (edges.empty()) return {};
   std::string text = fmt::format("\n{:<50}{}\n", "edges", kNumbersHead);
-  for (const NodeStatistics& e : edges) text += fmt::format("{:<50}{}\n", fmt::format("{} -> {}{}", e.origin, e.node, e.lag == 1 ? "" : " (two steps on)"), numbers_text(e));
+  for (const NodeStatistics& e : edges) text += fmt::format("{:<50}{}\n", name_of(e), numbers_text(e));
   return text;
 }
 
@@ -156,7 +160,10 @@ Result<int> show_one(Session& session, const MemoryContent& content, const Nodes
     if (row.local == name) rows.push_back(row), part = "local";
     else if (row.direction == name) rows.push_back(row), part = "direction";
   }
-  if (part.empty()) return Error{Code::usage, fmt::format("{} knows no direction and no local strategy '{}'", session.subject, name), {}, {"'cairn memory show --all' lists them"}};
+  if (part.empty()) {
+    return Error{Code::usage, fmt::format("{} knows no direction and no local strategy '{}'", session.subject, name), {},
+                 {"'cairn memory show --all' lists them"}};
+  }
   const NodeStatistics own = nodes.find(part, name);
   const std::vector<NodeStatistics> edges = nodes.edges_of(part, name);
   const std::vector<Evidence> newest = newest_rows(std::move(rows), limit);
@@ -181,7 +188,8 @@ struct DeviceWeight {
   double sum = 0;     // of its rows as they are
 };
 
-std::vector<DeviceWeight> weigh_devices(const std::vector<DeviceRows>& devices, const std::vector<Evidence>& evidence, const DeviceMark& here, std::int64_t now) {
+std::vector<DeviceWeight> weigh_devices(const std::vector<DeviceRows>& devices, const std::vector<Evidence>& evidence, const DeviceMark& here,
+                                        std::int64_t now) {
   const PolicyParameters parameters;
   std::vector<DeviceWeight> weights;
   for (const DeviceRows& d : devices) {
@@ -230,12 +238,13 @@ std::string decision_text(const StoredDecision& stored, const std::string& run, 
     before += fmt::format("{}{}", before.empty() ? "" : ", before that ", s.directions[k]);
     if (s.locals[k] != s.directions[k] && !s.locals[k].empty()) before += "/" + s.locals[k];
   }
-  std::string text = fmt::format("run {}, decision {}: {}/{}\ntask   {} ({}) on {}\nlimit  {} ({})\nafter  {}\n", run, number, d.direction, d.local, s.task.name,
-                                 s.task.family, s.device.fingerprint, s.bottleneck, shares, before);
+  std::string text = fmt::format("run {}, decision {}: {}/{}\ntask   {} ({}) on {}\nlimit  {} ({})\nafter  {}\n", run, number, d.direction,
+                                 d.local, s.task.name, s.task.family, s.device.fingerprint, s.bottleneck, shares, before);
   if (!s.closed.empty()) text += fmt::format("closed {}\n", fmt::join(s.closed, " "));
   constexpr const char* kHead = "\n  {:<32} {:>9} {:>11}  {}\n";
   if (!d.directions.empty()) {
-    text += fmt::format(kHead, "direction", "score", "probability", "terms") + scored_text(d.directions, d.direction) + draw_text(d.draw, d.directions, d.direction);
+    text += fmt::format(kHead, "direction", "score", "probability", "terms") + scored_text(d.directions, d.direction) +
+            draw_text(d.draw, d.directions, d.direction);
   }
   if (!d.locals.empty()) {
     text += fmt::format(kHead, "local", "score", "probability", "terms") + scored_text(d.locals, d.local);
@@ -287,7 +296,7 @@ CommandRun setup_memory_stats(CLI::App&) {
       for (const NodeStatistics& n : statistics) {
         if (n.part != part || (n.lag > 0) != edges) continue;
         nodes.push_back(statistics_json(n));
-        text += fmt::format("{:<60}{}\n", n.lag == 0 ? n.node : fmt::format("{} -> {}{}", n.origin, n.node, n.lag == 1 ? "" : " (two steps on)"), numbers_text(n));
+        text += fmt::format("{:<60}{}\n", name_of(n), numbers_text(n));
       }
     }
     text += fmt::format("\nhere: {} ({}, {})\n{:>8} {:>12} {:>10}  {:<10}  device\n", here.fingerprint, here.architecture, here.kind, "rows", "weight each",
@@ -296,7 +305,8 @@ CommandRun setup_memory_stats(CLI::App&) {
     for (const DeviceWeight& w : weigh_devices(devices, content.evidence, here, session.clock.epoch())) {
       weights.push_back({{"device", w.rows.device.fingerprint}, {"architecture", w.rows.device.architecture}, {"kind", w.rows.device.kind},
                          {"rows", w.rows.rows}, {"newest", print_utc(w.rows.newest)}, {"weight_each", w.each}, {"weight", w.sum}});
-      text += fmt::format("{:>8} {:>12.2f} {:>10.2f}  {:<10}  {}\n", w.rows.rows, w.each, w.sum, print_utc(w.rows.newest).substr(0, 10), w.rows.device.fingerprint);
+      text += fmt::format("{:>8} {:>12.2f} {:>10.2f}  {:<10}  {}\n", w.rows.rows, w.each, w.sum, print_utc(w.rows.newest).substr(0, 10),
+                          w.rows.device.fingerprint);
     }
     session.answer(Json{{"rows", t.rows}, {"tasks", t.tasks}, {"runs", t.runs}, {"kinds", kinds}, {"nodes", nodes}, {"here", here.fingerprint},
                         {"devices", weights}}, text);

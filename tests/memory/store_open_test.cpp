@@ -192,6 +192,27 @@ TEST_F(StoreOpen, ReadsAndRefusesToWriteInReadOnlyPlaces) {
   EXPECT_EQ(text_of(path_), before);
 }
 
+TEST_F(StoreOpen, SaysThatAnOlderMemoryNeedsAPlaceToWrite) {
+  const std::string directory = join_path(scratch_->path(), "locked");
+  ASSERT_TRUE(make_directories(directory).ok());
+  path_ = join_path(directory, "memory.db");
+  make(text_of(CAIRN_SOURCE_DIR "/tests/memory/files/memory_v1.sql"));
+  ASSERT_EQ(chmod(scratch_->path().c_str(), 0755), 0);
+  ASSERT_EQ(chmod(path_.c_str(), 0444), 0);
+  ASSERT_EQ(chmod(directory.c_str(), 0555), 0);
+  const std::string before = text_of(path_);
+  {
+    const AsNobody nobody;
+    const auto reader = MemoryStore::open(path_, Mode::read);
+    ASSERT_FALSE(reader.ok());
+    EXPECT_EQ(reader.error().code, Code::io);
+    EXPECT_NE(render(reader.error()).find("it has memory schema 1, this build needs 2: open it once where it can be written"), std::string::npos)
+        << render(reader.error());
+  }
+  ASSERT_EQ(chmod(directory.c_str(), 0755), 0);
+  EXPECT_EQ(text_of(path_), before);
+}
+
 // Flipped and cut files are read, or refused as input or place; nothing else happens.
 TEST_F(StoreOpen, SurvivesDamage) {
   {
