@@ -110,7 +110,7 @@ EvidenceIndex::EvidenceIndex(const EvidenceSnapshot& snapshot, const DecisionSta
   impl_->find_nearest();
 }
 
-void EvidenceIndex::set_run(std::vector<Evidence> rows) {
+void EvidenceIndex::set_run(const std::vector<Evidence>& rows) {
   impl_->run.clear();
   impl_->rows_run.clear();
   impl_->directions_run.clear();

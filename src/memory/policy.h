@@ -85,7 +85,7 @@ class EvidenceIndex {
   void count_at(const std::string& direction, const Digest& program);
   void count_at(const std::string& direction, const std::string& local, const Digest& program);
   // Replaces the rows of this run; what count_at() was told stays.
-  void set_run(std::vector<Evidence> rows);
+  void set_run(const std::vector<Evidence>& rows);
   // Moves on to another state of the same run: the contexts of the means change.
   void set_bottleneck(const std::string& bottleneck);
   // m of a direction, of a local, and of transitions `lag` steps after `from`; `prior` stands above the context `all`.

@@ -77,7 +77,8 @@ std::vector<Scored> score_locals(const EvidenceIndex& index, const DecisionState
       case MemoryMode::ucb: s.terms.push_back({"this run", index.local_run_mean(option.local, 0)}); break;
       default: add_local_terms(index, state, option.local, cold ? flat_value(index, option, p) : p.predicted * option.predicted_gain, cold, weights, &s);
     }
-    if (option.failed_before) s.terms.push_back({"failed before", -p.repeat_failure});
+    const bool remembers = mode != MemoryMode::flat && mode != MemoryMode::replay && mode != MemoryMode::vanilla;
+    if (option.failed_before && remembers) s.terms.push_back({"failed before", -p.repeat_failure});
     for (const Term& term : s.terms) s.score += term.value;
     scored.push_back(std::move(s));
   }
