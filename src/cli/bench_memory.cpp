@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "cli/bench.h"
+#include "memory/simulation_report.h"
 #include "cli/executor.h"
 #include "cli/memory_bench.h"
 #include "cli/memory_tasks.h"
@@ -292,7 +293,12 @@ CommandRun setup_bench_memory(CLI::App& app) {
   app.add_option("--evals", plan->budget, "evaluations of a run")->check(CLI::Range(1, 100000));
   app.add_option("--store-evals", plan->store_budget, "evaluations of a search that fills the store")->check(CLI::Range(1, 100000));
   app.add_option("--shard", plan->shard, "I/N: this process takes every N-th task from the I-th on");
-  return [plan](Session& session) -> Result<int> {
+  struct Simulated { bool asked = false; std::uint64_t world = SimPlan().world; };
+  auto simulated = std::make_shared<Simulated>();
+  app.add_flag("--sim", simulated->asked, "all modes on simulated tasks with a known optimum instead; takes seconds");
+  app.add_option("--world", simulated->world, "seed of the simulated families");
+  return [plan, simulated](Session& session) -> Result<int> {
+    if (simulated->asked) return bench_memory_sim(session, simulated->world);
     plan->out = session.settings.value("out");
     if (plan->out.empty()) return Error{Code::usage, "bench memory needs --out DIRECTORY for its store and runs", {}, {}};
     CAIRN_CHECKED(parse_shard(plan.get()));

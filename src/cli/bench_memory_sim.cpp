@@ -1,5 +1,4 @@
 // cairn bench memory --sim: the modes of the memory's policy on simulated tasks with a known optimum.
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include "cli/bench.h"
@@ -8,12 +7,6 @@
 namespace cairn {
 
 namespace {
-
-struct MemoryWords {
-  bool sim = false, leave_out = false, cold = false;
-  SimPlan plan;
-  std::vector<std::string> only;
-};
 
 Json report_json(const SimReport& report) {
   Json modes = Json::array();
@@ -42,43 +35,24 @@ double htam_ratio(const SimReport& report) {
   return 0;
 }
 
-Result<int> bench_memory_sim(Session& session, MemoryWords words) {
-  if (!words.sim) return Error{Code::usage, "bench memory compares modes on simulated tasks only", {}, {"give --sim"}};
-  std::vector<MemoryMode> modes;
-  for (const std::string& name : words.only) {
-    const auto mode = parse_memory_mode(name);
-    if (!mode) return Error{Code::usage, fmt::format("no mode of the memory is called '{}'", name), {}, {"htam, flat+, replay, ... (docs/memory-policy.md)"}};
-    if (*mode != MemoryMode::flat) modes.push_back(*mode);
-  }
-  if (modes.empty()) modes = sim_modes();
+}  // namespace
+
+Result<int> bench_memory_sim(Session& session, std::uint64_t world) {
   struct Part { const char* name; bool leave_out, cold; };
   Json json = Json::object();
   std::string text;
   for (const Part& part : {Part{"warm", false, false}, Part{"cold", false, true}, Part{"leave_one_out", true, false}}) {
-    SimPlan plan = words.plan;
+    SimPlan plan;
+    plan.world = world;
     plan.leave_out = part.leave_out;
     plan.cold = part.cold;
-    const SimReport report = compare_modes(plan, {}, modes);
+    const SimReport report = compare_modes(plan, {}, sim_modes());
     json[std::string(part.name) + "_ratio_to_flat"] = htam_ratio(report);
     json[part.name] = report_json(report);
     text += report_text(part.name, report);
   }
   session.answer(json, text);
   return 0;
-}
-
-}  // namespace
-
-CommandRun setup_bench_memory(CLI::App& app) {
-  auto words = std::make_shared<MemoryWords>();
-  app.add_flag("--sim", words->sim, "on simulated tasks");
-  app.add_option("--only", words->only, "modes to compare with flat (default: all)");
-  app.add_option("--world", words->plan.world, "seed of the simulated families");
-  app.add_option("--tasks", words->plan.tasks, "tasks a family")->check(CLI::Range(1, 1000));
-  app.add_option("--seeds", words->plan.seeds, "runs a task")->check(CLI::Range(1, 1000));
-  app.add_option("--stored", words->plan.stored, "tasks of memory a family")->check(CLI::Range(1, 900));
-  app.add_option("--evaluations", words->plan.budget, "of a run")->check(CLI::Range(1, 10000));
-  return [words](Session& session) -> Result<int> { return bench_memory_sim(session, *words); };
 }
 
 }  // namespace cairn
