@@ -11,16 +11,16 @@ namespace {
 Json report_json(const SimReport& report) {
   Json modes = Json::array();
   for (const SimRow& row : report.modes) {
-    modes.push_back(Json{{"mode", std::string(memory_mode_name(row.mode))}, {"final", row.best}, {"final_error", row.best_error}, {"area", row.area},
-                         {"area_error", row.best_area_error}, {"evaluations", row.evaluations}, {"never", row.never}, {"ratio_to_flat", row.ratio},
-                         {"distinct", row.distinct}});
+    modes.push_back(Json{{"mode", std::string(memory_mode_name(row.mode))}, {"final", row.best}, {"final_error", row.best_error},
+                         {"area", row.area}, {"area_error", row.best_area_error}, {"evaluations", row.evaluations}, {"never", row.never},
+                         {"ratio_to_flat", row.ratio}, {"distinct", row.distinct}});
   }
   return Json{{"store_rows", report.rows}, {"optimum", report.optimum}, {"modes", modes}};
 }
 
 std::string report_text(const std::string& title, const SimReport& report) {
-  std::string text = fmt::format("{}: {} rows of memory, optimum {:.3f}\n{:<13} {:>7} {:>7} {:>7} {:>7} {:>6} {:>6} {:>9}\n", title, report.rows, report.optimum, "mode",
-                                 "final", "+-", "area", "evals", "never", "ratio", "distinct");
+  std::string text = fmt::format("{}: {} rows of memory, optimum {:.3f}\n", title, report.rows, report.optimum);
+  text += fmt::format("{:<13} {:>7} {:>7} {:>7} {:>7} {:>6} {:>6} {:>9}\n", "mode", "final", "+-", "area", "evals", "never", "ratio", "distinct");
   for (const SimRow& row : report.modes) {
     text += fmt::format("{:<13} {:>7.3f} {:>7.3f} {:>7.3f} {:>7.1f} {:>6.2f} {:>6.2f} {:>9.1f}\n", memory_mode_name(row.mode), row.best, row.best_error, row.area,
                         row.evaluations, row.never, row.ratio, row.distinct);

@@ -81,7 +81,8 @@ class Walk {
       option.local = task_.moves[m].local;
       // The cost model sees the immediate gain, badly, and says the same whenever it is asked.
       Rng bias = rng_.split("bias").split(m), noise = rng_.split("model").split(from.at.made).split(from.at.weak).split(from.at.vain * 64 + m);
-      option.predicted_gain = score_sim_state(task_, to) - score_sim_state(task_, from.at) + task_.model_bias * bias.normal() + task_.model_noise * noise.normal();
+      option.predicted_gain = score_sim_state(task_, to) - score_sim_state(task_, from.at) + task_.model_bias * bias.normal();
+      option.predicted_gain += task_.model_noise * noise.normal();
       option.failed_before = failed_.count({m, state_.bottleneck}) != 0;
       options.push_back(std::move(option));
     }
