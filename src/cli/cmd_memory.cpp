@@ -48,6 +48,7 @@ CommandRun setup_memory(CLI::App& app) {
       {"show", "directions and local strategies with what they gained; one of them with all that is known", setup_memory_show},
       {"stats", "counts of every node and edge, and what rows of each device weigh here", setup_memory_stats},
       {"why", "every term, the probabilities and the draw of a past decision", setup_memory_why},
+      {"report", "draw the memory, and a run's search tree, as an HTML page", setup_memory_report},
       {"export", "write a memory as JSONL", setup_memory_export},
       {"import", "take over the entries of JSONL files", setup_memory_import},
       {"merge", "join memory files", setup_memory_merge},

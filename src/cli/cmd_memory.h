@@ -20,6 +20,7 @@ MemoryTotals count_totals(const MemoryContent& content);
 CommandRun setup_memory_show(CLI::App& app);
 CommandRun setup_memory_stats(CLI::App& app);
 CommandRun setup_memory_why(CLI::App& app);
+CommandRun setup_memory_report(CLI::App& app);
 CommandRun setup_memory_export(CLI::App& app);
 CommandRun setup_memory_import(CLI::App& app);
 CommandRun setup_memory_merge(CLI::App& app);

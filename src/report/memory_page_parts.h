@@ -1,0 +1,33 @@
+// Drawings of the memory page, and how they read their JSON.
+#pragma once
+#include <string>
+
+#include "base/json.h"
+
+namespace cairn {
+
+// A finite number or text under a key, else the fallback: pages are drawn from files that others wrote.
+double number_of(const Json& object, const char* key, double fallback = 0);
+std::string text_of(const Json& object, const char* key);
+// The array under a key, or an empty one.
+const Json& list_of(const Json& object, const char* key);
+// At most `most` characters, the last one an ellipsis where text was cut.
+std::string shorten(const std::string& text, std::size_t most);
+
+// Class names of a diverging scale, u0 (worst) over u3 (around zero) to u6 (best), for a value within [-largest, largest].
+std::string utility_class(double value, double largest);
+// The largest |mean credit| of directions and edges, at least 0.01.
+double largest_credit(const Json& memory);
+// "tries 3, passed 2, failed 1, improved 1, mean gain +0.1000 (1.11x), ..." of an object with statistics.
+std::string statistics_text(const Json& statistics);
+
+// The graph: an <svg> with one group.node a direction and one path.edge an edge.
+std::string draw_memory_graph(const Json& memory);
+// What a proposal is called: its template, or its first action's strategy; "naive" for the root.
+std::string proposal_label(const Json& record);
+// Numbers of the records from the root to the best one; empty without records.
+std::vector<std::size_t> best_path(const Json& records);
+// The search tree: proposals over their number at their score, failures in a strip below.
+std::string draw_search_tree(const Json& records);
+
+}  // namespace cairn
