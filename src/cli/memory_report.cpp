@@ -40,7 +40,8 @@ Json picture_of(const MemoryContent& content, const std::vector<NodeStatistics>&
     if (!known) directions.emplace_back(name, "");
   }
   const MemoryTotals totals = count_totals(content);
-  Json picture{{"memory", file}, {"rows", totals.rows}, {"tasks", totals.tasks}, {"runs", totals.runs}, {"directions", Json::array()}, {"edges", Json::array()}};
+  Json picture{{"memory", file}, {"rows", totals.rows}, {"tasks", totals.tasks}, {"runs", totals.runs}, {"directions", Json::array()}, {"edges",
+      Json::array()}};
   for (const auto& [name, intent] : directions) {
     Json direction{{"name", name}, {"intent", intent}};
     add_statistics(nodes[{"direction", name}], &direction);

@@ -73,7 +73,7 @@ Layout lay_out(const Json& directions) {
   const double n = static_cast<double>(directions.size());
   const double rx = std::max(440.0, 62 * n), ry = std::max(345.0, 46 * n);
   layout.width = 2 * rx + kBoxWidth * 1.1 + 70;
-  layout.height = 2 * ry + 190;
+  layout.height = 2 * ry + 260;   // half a box and a loop beyond the ellipse
   layout.centre = {layout.width / 2, layout.height / 2};
   layout.places["START"] = {layout.centre, 0, 0, kStartRadius};
   double most = 1;
@@ -83,7 +83,8 @@ Layout lay_out(const Json& directions) {
     const Json& d = directions[k];
     const double scale = 0.85 + 0.25 * std::sqrt(std::max(0.0, number_of(d, "tries")) / most), angle = kTurn * (static_cast<double>(k) / n - 0.25);
     layout.scales.push_back(scale);
-    layout.places[text_of(d, "name")] = {layout.centre + Point{rx * std::cos(angle), ry * std::sin(angle)}, scale * kBoxWidth / 2, scale * box_height(d) / 2, 0};
+    layout.places[text_of(d, "name")] = {layout.centre + Point{rx * std::cos(angle), ry * std::sin(angle)}, scale * kBoxWidth / 2, scale * box_height(d) / 2,
+        0};
   }
   return layout;
 }
@@ -129,16 +130,21 @@ std::string draw_edge(const Layout& layout, const Json& edge, double most, doubl
   return fmt::format("<g class=\"edge {}{}\" data-from=\"{}\" data-to=\"{}\"><title>{} to {}: {}{}</title><path class=\"hit\" d=\"{}\"/>"
                      "<path d=\"{}\" stroke-width=\"{:.1f}\"/><polygon points=\"{}\"/></g>\n",
                      utility_class(number_of(edge, "credit_mean"), largest), number_of(edge, "passed") > 0 ? "" : " none", escape_html(from), escape_html(to),
-                     escape_html(from), escape_html(to), escape_html(statistics_text(edge)), rationale.empty() ? "" : ". " + escape_html(rationale), path, path, width,
+                     escape_html(from), escape_html(to), escape_html(statistics_text(edge)), rationale.empty() ? "" : ". " + escape_html(rationale), path,
+                         path, width,
                      arrow_head(tip, course, width));
 }
 
 std::string draw_local(const Json& local, double y, double largest_gain) {
   const double gain = number_of(local, "gain_mean"), zero = kBoxWidth - 62, reach = 24 * std::clamp(gain / largest_gain, -1.0, 1.0);
-  return fmt::format("<g class=\"local\"><title>{0}: {1}</title><text x=\"10\" y=\"{2:.1f}\">{3}</text><line class=\"zero\" x1=\"{4}\" x2=\"{4}\" y1=\"{5:.1f}\" y2=\"{6:.1f}\"/>"
-                     "<rect class=\"bar {7}\" x=\"{8:.1f}\" y=\"{9:.1f}\" width=\"{10:.1f}\" height=\"9\"/><text class=\"count\" x=\"{11}\" y=\"{2:.1f}\">{12:.0f}</text></g>\n",
-                     escape_html(text_of(local, "name")), escape_html(statistics_text(local)), y, escape_html(shorten(text_of(local, "name"), 19)), zero, y - 12, y + 3,
-                     utility_class(gain, largest_gain), std::min(zero, zero + reach), y - 9, std::max(1.0, std::abs(reach)), kBoxWidth - 9, number_of(local, "tries"));
+  return fmt::format("<g class=\"local\"><title>{0}: {1}</title><text x=\"10\" y=\"{2:.1f}\">{3}</text><line class=\"zero\" x1=\"{4}\" x2=\"{4}\" "
+      "y1=\"{5:.1f}\" y2=\"{6:.1f}\"/>"
+                     "<rect class=\"bar {7}\" x=\"{8:.1f}\" y=\"{9:.1f}\" width=\"{10:.1f}\" height=\"9\"/><text class=\"count\" x=\"{11}\" y=\"{2:.1f}\">"
+                     "{12:.0f}</text></g>\n",
+                     escape_html(text_of(local, "name")), escape_html(statistics_text(local)), y, escape_html(shorten(text_of(local, "name"), 19)), zero,
+                         y - 12, y + 3,
+                     utility_class(gain, largest_gain), std::min(zero, zero + reach), y - 9, std::max(1.0, std::abs(reach)), kBoxWidth - 9, number_of(local,
+                         "tries"));
 }
 
 std::string draw_direction(const Layout& layout, const Json& direction, double scale, double largest, double largest_gain) {
@@ -148,12 +154,15 @@ std::string draw_direction(const Layout& layout, const Json& direction, double s
   const std::string intent = text_of(direction, "intent");
   std::string svg = fmt::format(
       "<g class=\"node {}{}\" tabindex=\"0\" data-node=\"{}\" transform=\"translate({:.1f} {:.1f}) scale({:.3f})\"><title>{}{}: {}</title>"
-      "<rect class=\"box\" width=\"{}\" height=\"{:.1f}\" rx=\"9\"/><text class=\"name\" x=\"10\" y=\"20\">{}</text><text class=\"count\" x=\"{}\" y=\"20\">{}</text>\n",
+      "<rect class=\"box\" width=\"{}\" height=\"{:.1f}\" rx=\"9\"/><text class=\"name\" x=\"10\" y=\"20\">{}</text><text class=\"count\" x=\"{}\" "
+      "y=\"20\">{}</text>\n",
       utility_class(number_of(direction, "credit_mean"), largest), tries > 0 ? "" : " idle", escape_html(name), place.centre.x - place.half_width,
-      place.centre.y - place.half_height, scale, escape_html(name), intent.empty() ? "" : " (" + escape_html(intent) + ")", escape_html(statistics_text(direction)),
+      place.centre.y - place.half_height, scale, escape_html(name), intent.empty() ? "" : " (" + escape_html(intent) + ")",
+          escape_html(statistics_text(direction)),
       kBoxWidth, height, escape_html(shorten(name, 20)), kBoxWidth - 9, tries > 0 ? fmt::format("{:.0f} tries", tries) : "");
   const std::size_t known = list_of(direction, "locals").size();
-  const std::string below = tries > 0 ? fmt::format("credit {:+.3f}, {:.0f} passed, {:.0f} improved", number_of(direction, "credit_mean"), number_of(direction, "passed"),
+  const std::string below = tries > 0 ? fmt::format("credit {:+.2f}, {:.0f} passed, {:.0f} better", number_of(direction, "credit_mean"), number_of(direction,
+      "passed"),
                                                     number_of(direction, "improved"))
                                       : fmt::format("never tried, {} locals known", known);
   svg += fmt::format("<text class=\"small\" x=\"10\" y=\"37\">{}</text>\n", below);
@@ -178,13 +187,15 @@ std::string draw_memory_graph(const Json& memory) {
   for (const Json& d : directions) {
     for (const Json& l : list_of(d, "locals")) largest_gain = std::max(largest_gain, std::abs(number_of(l, "gain_mean")));
   }
-  std::string svg = fmt::format("<svg id=\"graph\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"directions of the memory and the transitions between them\">\n", layout.width,
+  std::string svg = fmt::format("<svg id=\"graph\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"directions of the memory and the transitions "
+      "between them\">\n", layout.width,
                                 layout.height);
   std::vector<const Json*> edges;   // wide ones below thin ones
   for (const Json& e : list_of(memory, "edges")) edges.push_back(&e);
   std::stable_sort(edges.begin(), edges.end(), [](const Json* a, const Json* b) { return number_of(*a, "tries") > number_of(*b, "tries"); });
   for (const Json* e : edges) svg += draw_edge(layout, *e, most, largest);
-  svg += fmt::format("<g class=\"node start\" tabindex=\"0\" data-node=\"START\"><title>START: before the first step</title><circle cx=\"{0:.1f}\" cy=\"{1:.1f}\" r=\"{2}\"/>"
+  svg += fmt::format("<g class=\"node start\" tabindex=\"0\" data-node=\"START\"><title>START: before the first step</title><circle cx=\"{0:.1f}\" "
+      "cy=\"{1:.1f}\" r=\"{2}\"/>"
                      "<text x=\"{0:.1f}\" y=\"{3:.1f}\">START</text></g>\n", layout.centre.x, layout.centre.y, kStartRadius, layout.centre.y + 5);
   for (std::size_t k = 0; k < directions.size(); ++k) svg += draw_direction(layout, directions[k], layout.scales[k], largest, largest_gain);
   return svg + "</svg>\n";

@@ -23,20 +23,23 @@ body{max-width:1180px}
 .card b{color:var(--ink)}svg{width:100%;height:auto;display:block}svg text{fill:var(--ink);font-size:13px}
 .edge path{fill:none;stroke:var(--u);opacity:.85}.edge polygon{fill:var(--u)}.edge .hit{stroke:transparent;stroke-width:14;opacity:1}
 .edge.none path:not(.hit){stroke-dasharray:5 4}
-.node{cursor:pointer;outline:none}.box{fill:var(--card);stroke:var(--u);stroke-width:3}.node.idle .box{stroke:var(--line);stroke-width:1.5}.node.idle text{fill:var(--dim)}
+.node{cursor:pointer;outline:none}.box{fill:var(--card);stroke:var(--u);stroke-width:3}.node.idle .box{stroke:var(--line);stroke-width:1.5}
+.node.idle text{fill:var(--dim)}
 .node:focus-visible .box,.node:focus-visible circle{stroke-width:5}
 .node .name{font-weight:600;font-size:15px}.node .small{font-size:12px;fill:var(--dim)}.node .count{text-anchor:end;fill:var(--dim);font-size:12px}
 .start circle{fill:var(--ink)}.start text{fill:var(--bg);text-anchor:middle;font-weight:600}
 .bar{fill:var(--u)}.zero{stroke:var(--dim);stroke-width:1}
 .lit .edge:not(.on){opacity:.1}.lit .node:not(.on){opacity:.35}
 .legend{display:flex;flex-wrap:wrap;gap:.4rem 1.6rem;color:var(--dim);font-size:.85rem;margin:.4rem 0 1rem;align-items:center}
-.legend i{display:inline-block;width:1.5rem;height:.65rem;background:var(--u)}.legend .line{height:0;border-top:3px solid var(--ink);background:none;vertical-align:middle}
+.legend i{display:inline-block;width:1.5rem;height:.65rem;background:var(--u)}
+.legend .line{height:0;border-top:3px solid var(--ink);background:none;vertical-align:middle}
 .legend .dash{border-top:2px dashed var(--dim)}.legend .thin{border-top-width:1px}
 .wide{overflow-x:auto}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}td code{overflow-wrap:anywhere}
 .label{text-anchor:end}.tick{text-anchor:middle}svg .label,svg .tick{fill:var(--dim);font-size:12px}.grid{stroke:var(--line)}.grid.root{stroke:var(--dim)}
 .strip{fill:var(--line);opacity:.35}.branch{fill:none;stroke:var(--u5);stroke-width:1.4;opacity:.6}.branch.lost{stroke:var(--dim);opacity:.25}
 .branch.best{stroke:var(--ours);stroke-width:4;opacity:1}
-.proposal circle,.proposal polygon{fill:var(--u5);stroke:var(--bg)}.proposal.best circle{fill:var(--ours)}.proposal.failed path{stroke:var(--dim);stroke-width:1.6}
+.proposal circle,.proposal polygon{fill:var(--u5);stroke:var(--bg)}.proposal.best circle{fill:var(--ours)}
+.proposal.failed path{stroke:var(--dim);stroke-width:1.6}
 .proposal .at{font-size:11px;text-anchor:middle}.proposal.failed .at{fill:var(--dim)}.proposal.best .at{font-weight:600}
 )";
 
@@ -73,15 +76,18 @@ constexpr const char* kNumberHead = "<th class=\"n\">tries</th><th class=\"n\">p
                                     "<th class=\"n\">trend</th><th class=\"n\">mean credit</th>";
 
 std::string number_cells(const Json& s) {
-  return fmt::format("<td class=\"n\">{:.0f}</td><td class=\"n\">{:.0f}</td><td class=\"n\">{:.0f}</td><td class=\"n\">{:+.4f}</td><td class=\"n\">{:+.4f}</td><td class=\"n\">{:+.4f}</td>",
-                     number_of(s, "tries"), number_of(s, "passed"), number_of(s, "improved"), number_of(s, "gain_mean"), number_of(s, "gain_trend"), number_of(s, "credit_mean"));
+  return fmt::format("<td class=\"n\">{:.0f}</td><td class=\"n\">{:.0f}</td><td class=\"n\">{:.0f}</td><td class=\"n\">{:+.4f}</td><td class=\"n\">"
+      "{:+.4f}</td><td class=\"n\">{:+.4f}</td>",
+                     number_of(s, "tries"), number_of(s, "passed"), number_of(s, "improved"), number_of(s, "gain_mean"), number_of(s, "gain_trend"),
+                         number_of(s, "credit_mean"));
 }
 
 std::string memory_legend(double largest) {
   std::string html = fmt::format("<p class=\"legend\"><span>mean credit {:+.2f} ({:.2f}x) ", -largest, std::exp(-largest));
   for (int k = 0; k < 7; ++k) html += fmt::format("<i class=\"u{}\"></i>", k);
   return html + fmt::format(" {:+.2f} ({:.2f}x)</span><span><i class=\"line thin\"></i> few tries <i class=\"line\"></i> many</span>"
-                            "<span><i class=\"line dash\"></i> nothing passed</span><span>bars: mean gain of a local strategy, then its tries</span></p>\n", largest, std::exp(largest));
+                            "<span><i class=\"line dash\"></i> nothing passed</span><span>bars: mean gain of a local strategy, then its tries</span></p>\n",
+                            largest, std::exp(largest));
 }
 
 std::string memory_tables(const Json& memory) {
@@ -89,7 +95,8 @@ std::string memory_tables(const Json& memory) {
   for (const Json& d : list_of(memory, "directions")) {
     html += fmt::format("<tr><td>{}</td>{}</tr>\n", escape_html(text_of(d, "name")), number_cells(d));
     for (const Json& l : list_of(d, "locals")) {
-      if (number_of(l, "tries") > 0) locals += fmt::format("<tr><td>{}</td><td>{}</td>{}</tr>\n", escape_html(text_of(d, "name")), escape_html(text_of(l, "name")), number_cells(l));
+      if (number_of(l, "tries") > 0) locals += fmt::format("<tr><td>{}</td><td>{}</td>{}</tr>\n", escape_html(text_of(d, "name")), escape_html(text_of(l,
+          "name")), number_cells(l));
     }
   }
   html += "</table></div>\n<h2>Transitions</h2>\n";
@@ -97,20 +104,24 @@ std::string memory_tables(const Json& memory) {
     html += "<p class=\"sub\">No transition has evidence yet.</p>\n";
   } else {
     html += fmt::format("<div class=\"wide\"><table id=\"edges\"><tr><th>from</th><th>to</th>{}</tr>\n", kNumberHead);
-    for (const Json& e : list_of(memory, "edges")) html += fmt::format("<tr><td>{}</td><td>{}</td>{}</tr>\n", escape_html(text_of(e, "from")), escape_html(text_of(e, "node")), number_cells(e));
+    for (const Json& e : list_of(memory, "edges")) html += fmt::format("<tr><td>{}</td><td>{}</td>{}</tr>\n", escape_html(text_of(e, "from")),
+        escape_html(text_of(e, "node")), number_cells(e));
     html += "</table></div>\n";
   }
   if (locals.empty()) return html;
-  return html + fmt::format("<h2>Local strategies</h2><div class=\"wide\"><table id=\"locals\"><tr><th>direction</th><th>local</th>{}</tr>\n{}</table></div>\n", kNumberHead, locals);
+  return html + fmt::format("<h2>Local strategies</h2><div class=\"wide\"><table id=\"locals\"><tr><th>direction</th><th>local</th>{}</tr>\n{}</table>"
+      "</div>\n", kNumberHead, locals);
 }
 
 std::string best_table(const Json& records) {
-  std::string html = "<h2>Best path</h2><div class=\"wide\"><table id=\"best\"><tr><th class=\"n\">proposal</th><th>step</th><th class=\"n\">time</th><th class=\"n\">over naive</th>"
+  std::string html = "<h2>Best path</h2><div class=\"wide\"><table id=\"best\"><tr><th class=\"n\">proposal</th><th>step</th><th class=\"n\">time</th><th "
+      "class=\"n\">over naive</th>"
                      "<th>actions</th></tr>\n";
   for (const std::size_t k : best_path(records)) {
     const Json& r = records[k];
     std::string actions;
-    for (const Json& a : list_of(r, "actions")) actions += fmt::format("{}<code>{}</code>", actions.empty() ? "" : "<br>", escape_html(a.is_string() ? a.get<std::string>() : ""));
+    for (const Json& a : list_of(r, "actions")) actions += fmt::format("{}<code>{}</code>", actions.empty() ? "" : "<br>",
+        escape_html(a.is_string() ? a.get<std::string>() : ""));
     const double median = r.contains("time") ? number_of(r["time"], "median") : 0;
     html += fmt::format("<tr><td class=\"n\">{:.0f}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{:.2f}x</td><td>{}</td></tr>\n", number_of(r, "n"),
                         escape_html(proposal_label(r)), time_label(median), std::exp(number_of(r, "score")), actions);
@@ -125,12 +136,15 @@ std::string run_html(const Json& run) {
   std::size_t ok = 0;
   for (const Json& r : records) ok += text_of(r, "outcome") == "ok" ? 1 : 0;
   const std::string end = text_of(run, "end");
-  std::string html = fmt::format("<h2>Search of {}</h2><p class=\"sub\">{} with proposer {}, seed {:.0f}, on {}; {} records, {} passed, {}</p>\n", escape_html(text_of(header, "task")),
-                                 escape_html(text_of(header, "algorithm")), escape_html(text_of(header, "proposer")), number_of(header, "seed"), escape_html(text_of(header, "device")),
+  std::string html = fmt::format("<h2>Search of {}</h2><p class=\"sub\">{} with proposer {}, seed {:.0f}, on {}; {} records, {} passed, {}</p>\n",
+      escape_html(text_of(header, "task")),
+                                 escape_html(text_of(header, "algorithm")), escape_html(text_of(header, "proposer")), number_of(header, "seed"),
+                                     escape_html(text_of(header, "device")),
                                  records.size(), ok, end.empty() ? "not finished" : "stopped by " + escape_html(end));
   if (records.empty()) return html + "<p>The journal holds no proposal yet.</p>\n";
   html += draw_search_tree(records);
-  html += "<p class=\"legend\"><span><i class=\"line\" style=\"border-color:var(--ours)\"></i> best path</span><span>circle: passed, at its speed-up over naive</span>"
+  html += "<p class=\"legend\"><span><i class=\"line\" style=\"border-color:var(--ours)\"></i> best path</span><span>circle: passed, at its speed-up over "
+      "naive</span>"
           "<span>triangle: slower than the axis reaches</span><span>cross: refused, wrong or failed</span></p>\n";
   return html + (ok == 0 ? "<p>Nothing has passed in this run.</p>\n" : best_table(records));
 }
@@ -177,17 +191,21 @@ double largest_credit(const Json& memory) {
 
 std::string statistics_text(const Json& s) {
   const double gain = number_of(s, "gain_mean"), credit = number_of(s, "credit_mean");
-  return fmt::format("{:.0f} tries, {:.0f} passed, {:.0f} failed, {:.0f} improved; mean gain {:+.4f} ({:.2f}x), trend {:+.4f}, mean credit {:+.4f} ({:.2f}x)", number_of(s, "tries"),
-                     number_of(s, "passed"), number_of(s, "failed"), number_of(s, "improved"), gain, std::exp(gain), number_of(s, "gain_trend"), credit, std::exp(credit));
+  return fmt::format("{:.0f} tries, {:.0f} passed, {:.0f} failed, {:.0f} improved; mean gain {:+.4f} ({:.2f}x), trend {:+.4f}, mean credit {:+.4f} ({:.2f}x)",
+      number_of(s, "tries"),
+                     number_of(s, "passed"), number_of(s, "failed"), number_of(s, "improved"), gain, std::exp(gain), number_of(s, "gain_trend"), credit,
+                         std::exp(credit));
 }
 
 std::string render_memory_page(const Json& memory, const Json& run) {
   const std::string name = escape_html(text_of(memory, "memory"));
   std::string html = fmt::format("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">"
-                                 "<meta name=\"color-scheme\" content=\"light dark\"><link rel=\"icon\" href=\"data:,\"><title>Memory - Cairn</title><style>{}{}</style></head><body>\n",
+                                 "<meta name=\"color-scheme\" content=\"light dark\"><link rel=\"icon\" href=\"data:,\"><title>Memory - Cairn</title>"
+                                 "<style>{}{}</style></head><body>\n",
                                  kPageStyle, kPictureStyle);
   html += fmt::format("<h1>Memory</h1><p class=\"sub\">{}</p>\n<div class=\"cards\">\n", name);
-  for (const char* key : {"rows", "tasks", "runs"}) html += fmt::format("<div class=\"card\"><b>{:.0f}</b><span>{}</span></div>\n", number_of(memory, key), key);
+  for (const char* key : {"rows", "tasks", "runs"}) html += fmt::format("<div class=\"card\"><b>{:.0f}</b><span>{}</span></div>\n", number_of(memory, key),
+      key);
   html += "</div>\n<h2>Where steps lead</h2>\n";
   if (list_of(memory, "directions").empty()) {
     html += "<p>This memory knows no direction.</p>\n";

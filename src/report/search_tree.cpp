@@ -59,18 +59,22 @@ std::string draw_axis(const ScoreAxis& axis, std::size_t count) {
   const double step = round_step(axis.high - axis.low);
   for (double v = std::ceil(axis.low / step) * step; v <= axis.high + step * 1e-6; v += step) {
     const bool zero = std::abs(v) < step * 1e-6;
-    svg += fmt::format("<line class=\"{}\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/><text class=\"label\" x=\"{}\" y=\"{:.1f}\">{:.2f}x</text>\n", zero ? "grid root" : "grid", kLeft,
+    svg += fmt::format("<line class=\"{}\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/><text class=\"label\" x=\"{}\" y=\"{:.1f}\">{:.2f}x</text>\n",
+        zero ? "grid root" : "grid", kLeft,
                        kWidth - kRight, axis.at(v), axis.at(v), kLeft - 8, axis.at(v) + 4, std::exp(zero ? 0 : v));
   }
-  svg += fmt::format("<rect class=\"strip\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/><text class=\"label\" x=\"{}\" y=\"{}\">failed</text>\n", kLeft, kTop + kPlot + 18,
+  svg += fmt::format("<rect class=\"strip\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/><text class=\"label\" x=\"{}\" y=\"{}\">failed</text>\n", kLeft,
+      kTop + kPlot + 18,
                      kWidth - kLeft - kRight, kStrip - 18, kLeft - 8, kTop + kPlot + 40);
-  return svg + fmt::format("<text class=\"tick\" x=\"{}\" y=\"{}\">proposals, in order: 0 to {}</text>\n", kWidth / 2, kHeight - 10, count == 0 ? 0 : count - 1);
+  return svg + fmt::format("<text class=\"tick\" x=\"{}\" y=\"{}\">proposals, in order: 0 to {}</text>\n", kWidth / 2, kHeight - 10,
+      count == 0 ? 0 : count - 1);
 }
 
 std::string tooltip(const Json& record) {
   std::string text = fmt::format("{:.0f}: {}, {}", number_of(record, "n"), proposal_label(record), text_of(record, "outcome"));
   if (const Json& time = record.contains("time") ? record["time"] : Json(); time.is_object()) {
-    text += fmt::format(", {} ({:.2f}x naive, score {:+.4f})", time_label(number_of(time, "median")), std::exp(number_of(record, "score")), number_of(record, "score"));
+    text += fmt::format(", {} ({:.2f}x naive, score {:+.4f})", time_label(number_of(time, "median")), std::exp(number_of(record, "score")), number_of(record,
+        "score"));
   }
   if (const std::string reason = text_of(record, "reason"); !reason.empty()) text += "\n" + shorten(reason, 300);
   for (const Json& action : list_of(record, "actions")) {
@@ -110,14 +114,16 @@ std::string draw_search_tree(const Json& records) {
   const auto x = [&](std::size_t k) { return kLeft + 26 + (kWidth - kLeft - kRight - 90) * static_cast<double>(k) / gaps; };
   const auto y = [&](std::size_t k) { return passed(records[k]) ? axis.at(number_of(records[k], "score")) : kTop + kPlot + 36; };
   const auto on_path = [&](std::size_t k) { return std::find(path.begin(), path.end(), k) != path.end(); };
-  std::string svg = fmt::format("<svg id=\"tree\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"proposals of the run at their speed-ups\">\n", kWidth, kHeight) +
+  std::string svg = fmt::format("<svg id=\"tree\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"proposals of the run at their speed-ups\">\n", kWidth,
+      kHeight) +
                     draw_axis(axis, records.size());
   for (int layer = 0; layer < 2; ++layer) {   // the best path lies on top
     for (std::size_t k = 0; k < records.size(); ++k) {
       if (parents[k] < 0 || on_path(k) != (layer == 1)) continue;
       const std::size_t p = static_cast<std::size_t>(parents[k]);
       const double middle = (x(p) + x(k)) / 2;
-      svg += fmt::format("<path class=\"branch{}\" d=\"M{:.1f} {:.1f} C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}\"/>\n", layer == 1 ? " best" : passed(records[k]) ? "" : " lost", x(p), y(p),
+      svg += fmt::format("<path class=\"branch{}\" d=\"M{:.1f} {:.1f} C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}\"/>\n",
+          layer == 1 ? " best" : passed(records[k]) ? "" : " lost", x(p), y(p),
                          middle, y(p), middle, y(k), x(k), y(k));
     }
   }
@@ -137,7 +143,8 @@ std::string draw_search_tree(const Json& records) {
       const double room = records.size() <= 14 || best ? (k % 2 == 0 || !passed(r) ? -12 : 20) : 0;
       label = fmt::format("<text class=\"at\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x(k), y(k) + room, escape_html(shorten(proposal_label(r), 20)));
     }
-    svg += fmt::format("<g class=\"proposal{}{}\" data-n=\"{:.0f}\"><title>{}</title>{}{}</g>\n", passed(r) ? "" : " failed", best ? " best" : "", number_of(r, "n"), tooltip(r), mark, label);
+    svg += fmt::format("<g class=\"proposal{}{}\" data-n=\"{:.0f}\"><title>{}</title>{}{}</g>\n", passed(r) ? "" : " failed", best ? " best" : "",
+        number_of(r, "n"), tooltip(r), mark, label);
   }
   return svg + "</svg>\n";
 }

@@ -8,7 +8,8 @@ namespace cairn {
 namespace {
 
 Json statistics(double tries, double passed, double credit) {
-  return {{"tries", tries}, {"passed", passed}, {"failed", tries - passed}, {"improved", passed}, {"gain_mean", credit / 2}, {"gain_trend", 0.0}, {"credit_mean", credit}};
+  return {{"tries", tries}, {"passed", passed}, {"failed", tries - passed}, {"improved", passed}, {"gain_mean", credit / 2}, {"gain_trend", 0.0},
+      {"credit_mean", credit}};
 }
 
 Json with(Json object, const Json& more) {
