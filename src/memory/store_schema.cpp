@@ -21,9 +21,8 @@ CREATE TABLE edge (
 ) STRICT, WITHOUT ROWID;
 )sql"};
 
-}  // namespace
-
-Result<int> read_memory_version(const Database& database) {
+// Within a transaction: between two reads another process may create the file.
+Result<int> read_version(const Database& database) {
   CAIRN_TRY(const std::int64_t application, database.query_integer("PRAGMA application_id"));
   CAIRN_TRY(const std::int64_t version, database.query_integer("PRAGMA user_version"));
   if (application == 0 && version == 0) {
@@ -44,9 +43,16 @@ Result<int> read_memory_version(const Database& database) {
   return static_cast<int>(version);
 }
 
+}  // namespace
+
+Result<int> read_memory_version(const Database& database) {
+  CAIRN_TRY(const Transaction transaction, Transaction::begin(database, Transaction::Kind::read));
+  return read_version(database);
+}
+
 Result<void> migrate_memory(const Database& database) {
   CAIRN_TRY(Transaction transaction, Transaction::begin(database, Transaction::Kind::write));
-  CAIRN_TRY(int version, read_memory_version(database));  // somebody else may have been faster
+  CAIRN_TRY(int version, read_version(database));  // somebody else may have been faster
   if (version == kMemoryVersion) return {};
   if (version == 0) {
     CAIRN_CHECKED(database.execute(std::string(memory_schema_text())));
