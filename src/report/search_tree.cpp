@@ -127,6 +127,16 @@ std::string draw_search_tree(const Json& records) {
                          middle, y(p), middle, y(k), x(k), y(k));
     }
   }
+  std::vector<std::pair<double, double>> labels;   // where they stand: none may cover another
+  const auto label_of = [&](std::size_t k) {
+    const double at = y(k) + (k % 2 == 0 || !passed(records[k]) ? -12 : 20);
+    for (const auto& [left, top] : labels) {
+      if (std::abs(left - x(k)) < 96 && std::abs(top - at) < 14) return std::string();
+    }
+    labels.emplace_back(x(k), at);
+    return fmt::format("<text class=\"at\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x(k), at, escape_html(shorten(proposal_label(records[k]), 20)));
+  };
+  const std::string winner = path.empty() ? std::string() : label_of(path.back());   // has the first choice
   for (std::size_t k = 0; k < records.size(); ++k) {
     const Json& r = records[k];
     const bool best = on_path(k);
@@ -138,11 +148,8 @@ std::string draw_search_tree(const Json& records) {
     } else {
       mark = fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\"/>", x(k), y(k), best ? 7 : 4.5);
     }
-    std::string label;
-    if (best || records.size() <= 14) {
-      const double room = records.size() <= 14 || best ? (k % 2 == 0 || !passed(r) ? -12 : 20) : 0;
-      label = fmt::format("<text class=\"at\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x(k), y(k) + room, escape_html(shorten(proposal_label(r), 20)));
-    }
+    const bool named = best || records.size() <= 14;
+    const std::string label = !path.empty() && k == path.back() ? winner : named ? label_of(k) : std::string();
     svg += fmt::format("<g class=\"proposal{}{}\" data-n=\"{:.0f}\"><title>{}</title>{}{}</g>\n", passed(r) ? "" : " failed", best ? " best" : "",
         number_of(r, "n"), tooltip(r), mark, label);
   }

@@ -135,6 +135,17 @@ TEST(MemoryPage, BrokenNumbersAndParentsDrawNothingBroken) {
   EXPECT_EQ(best_path(run["records"]), (std::vector<std::size_t>{3}));
 }
 
+TEST(MemoryPage, LabelsOfALongPathDoNotCoverEachOther) {
+  Json records = {record(0, 0, "ok", 0)};
+  for (int n = 1; n < 60; ++n) records.push_back(record(n, n - 1, "ok", 0.001 * n, n == 59 ? "winner" : "step"));
+  const std::string tree = draw_search_tree(records);
+  EXPECT_EQ(count_of(tree, "<g class=\"proposal best\""), 60u);
+  EXPECT_TRUE(holds(tree, ">winner</text>"));
+  const std::size_t labels = count_of(tree, "<text class=\"at\"");
+  EXPECT_GT(labels, 10u);
+  EXPECT_LT(labels, 30u);   // two rows, 96 apart
+}
+
 TEST(MemoryPage, ShortensByCharacters) {
   EXPECT_EQ(shorten("loop_split", 10), "loop_split");
   EXPECT_EQ(shorten("loop_splits", 10), "loop_spli\xe2\x80\xa6");
