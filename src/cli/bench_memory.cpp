@@ -31,7 +31,7 @@ constexpr std::size_t kKeptLists = 1500;   // of moves, a task
 struct Plan {
   std::string tasks, out, algorithm = "trajectory", phase = "all", shard = "0/1";
   std::vector<std::string> modes, cold, left_out;
-  std::uint64_t seeds = 5, budget = 24, store_budget = 20;
+  std::uint64_t seeds = 5, budget = 16, store_budget = 20;
   std::size_t shard_index = 0, shards = 1;
 };
 
@@ -155,14 +155,29 @@ Result<std::vector<MemoryBenchRun>> read_runs(const std::string& path) {
   return runs;
 }
 
-std::vector<MemoryTask> select_tasks(const std::vector<MemoryTask>& all, const Plan& plan, bool test) {
-  std::vector<MemoryTask> mine;
+// What one process works on: tasks of a part, each with every round (a seed, or a mode that fills the store).
+struct Unit { const MemoryTask* task; std::uint64_t round; };
+
+// Rounds outermost: an interrupted bench has all tasks with some seeds, not some tasks with all.
+std::vector<Unit> select_units(const std::vector<MemoryTask>& all, const Plan& plan, bool test, std::uint64_t rounds) {
+  std::vector<Unit> mine;
   std::size_t at = 0;
-  for (const MemoryTask& task : all) {
-    if (task.test == test && at++ % plan.shards == plan.shard_index) mine.push_back(task);
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    for (const MemoryTask& task : all) {
+      if (task.test == test && at++ % plan.shards == plan.shard_index) mine.push_back({&task, round});
+    }
   }
   return mine;
 }
+
+// A task whose naive program cannot be measured here is named and left out.
+bool is_skipped(const MemoryTask& task, const Result<Searched>& result) {
+  if (result.ok() || result.error().code != Code::run) return false;
+  std::fputs(fmt::format("left out: {}: {}\n", task.name, result.error().message).c_str(), stderr);
+  return true;
+}
+
+constexpr MemoryMode kStoreModes[] = {MemoryMode::ucb, MemoryMode::vanilla};
 
 // Fills the store: two searches a task that know no other run, one by bandit and one that follows the cost model alone.
 Result<void> fill_store(Session& session, const Plan& plan, const std::vector<MemoryTask>& all, const Target& target, Progress& progress) {
@@ -173,29 +188,30 @@ Result<void> fill_store(Session& session, const Plan& plan, const std::vector<Me
     if (run.finished != 0) done.insert(run.task + " " + run.mode);
   }
   std::uint64_t finished = 0;
-  for (const MemoryTask& task : select_tasks(all, plan, false)) {
-    progress.update(finished++, "store: " + task.name);
-    CAIRN_TRY(const Bench bench, make_bench(session, plan, task, target));
-    for (const MemoryMode mode : {MemoryMode::ucb, MemoryMode::vanilla}) {
-      if (done.count(fmt::format("{} {}", task.name, memory_mode_name(mode))) != 0) continue;
-      const std::int64_t now = session.clock.epoch();
-      const EvidenceSnapshot nothing({}, {}, {}, mode);
-      CAIRN_TRY(const Searched searched, search_once(session, plan, bench, mode, "store", nothing, 1, plan.store_budget, now));
-      MemoryContent content;
-      content.evidence = searched.rows;
-      RunRecord record;
-      record.id = searched.rows.empty() ? task.name : searched.rows[0].run;
-      record.task = task.name;
-      record.family = task.family;
-      record.mode = memory_mode_name(mode);
-      record.device = bench.evaluator->device();
-      record.target = target_digest(target).hex();
-      record.seed = 1;
-      record.started = now;
-      record.finished = session.clock.epoch();
-      content.runs.push_back(std::move(record));
-      CAIRN_CHECKED(store.put(content));
-    }
+  for (const auto& [task, round] : select_units(all, plan, false, std::size(kStoreModes))) {
+    const MemoryMode mode = kStoreModes[round];
+    progress.update(finished++, fmt::format("{}: {}", task->name, memory_mode_name(mode)));
+    if (done.count(fmt::format("{} {}", task->name, memory_mode_name(mode))) != 0) continue;
+    CAIRN_TRY(const Bench bench, make_bench(session, plan, *task, target));
+    const std::int64_t now = session.clock.epoch();
+    const EvidenceSnapshot nothing({}, {}, {}, mode);
+    const Result<Searched> result = search_once(session, plan, bench, mode, "store", nothing, 1, plan.store_budget, now);
+    if (is_skipped(*task, result)) continue;
+    CAIRN_TRY(const Searched searched, result);
+    MemoryContent content;
+    content.evidence = searched.rows;
+    RunRecord record;
+    record.id = searched.rows.empty() ? task->name : searched.rows[0].run;
+    record.task = task->name;
+    record.family = task->family;
+    record.mode = memory_mode_name(mode);
+    record.device = bench.evaluator->device();
+    record.target = target_digest(target).hex();
+    record.seed = 1;
+    record.started = now;
+    record.finished = session.clock.epoch();
+    content.runs.push_back(std::move(record));
+    CAIRN_CHECKED(store.put(content));
   }
   return {};
 }
@@ -208,8 +224,10 @@ Result<void> run_modes(Session& session, const Plan& plan, const std::vector<Mem
   std::int64_t now = 0;
   for (const Evidence& row : rows) now = std::max(now, row.date);
   std::uint64_t finished = 0;
-  for (const MemoryTask& task : select_tasks(all, plan, true)) {
-    const std::string path = join_path(plan.out, "runs/" + task.name + ".jsonl");
+  for (const auto& [tested, round] : select_units(all, plan, true, plan.seeds)) {
+    const MemoryTask& task = *tested;
+    const std::uint64_t seed = round + 1;
+    const std::string path = join_path(plan.out, fmt::format("runs/{}-seed{}.jsonl", task.name, seed));
     CAIRN_TRY(const std::vector<MemoryBenchRun> old, read_runs(path));
     std::set<std::string> done;
     for (const MemoryBenchRun& run : old) done.insert(key_of(run.setting, run.mode, run.seed));
@@ -227,12 +245,12 @@ Result<void> run_modes(Session& session, const Plan& plan, const std::vector<Mem
         state.device = mark_device(bench.evaluator->device(), target);
         state.now = now;
         const EvidenceSnapshot snapshot(*setting.rows, state, {}, *mode);
-        for (std::uint64_t seed = 1; seed <= plan.seeds; ++seed) {
-          if (done.count(key_of(setting.name, name, seed)) != 0) continue;
-          progress.update(finished, fmt::format("{}: {} {} seed {}", task.name, setting.name, name, seed));
-          CAIRN_TRY(const Searched searched, search_once(session, plan, bench, *mode, setting.name, snapshot, seed, plan.budget, now));
-          CAIRN_CHECKED(log.append(print_bench_run(searched.run), true));
-        }
+        if (done.count(key_of(setting.name, name, seed)) != 0) continue;
+        progress.update(finished, fmt::format("{}: {} {} seed {}", task.name, setting.name, name, seed));
+        const Result<Searched> result = search_once(session, plan, bench, *mode, setting.name, snapshot, seed, plan.budget, now);
+        if (is_skipped(task, result)) continue;
+        CAIRN_TRY(const Searched searched, result);
+        CAIRN_CHECKED(log.append(print_bench_run(searched.run), true));
       }
     }
     ++finished;
@@ -292,7 +310,7 @@ CommandRun setup_bench_memory(CLI::App& app) {
   app.add_option("--seeds", plan->seeds, "seeds of each run")->check(CLI::Range(1, 1000));
   app.add_option("--evals", plan->budget, "evaluations of a run")->check(CLI::Range(1, 100000));
   app.add_option("--store-evals", plan->store_budget, "evaluations of a search that fills the store")->check(CLI::Range(1, 100000));
-  app.add_option("--shard", plan->shard, "I/N: this process takes every N-th task from the I-th on");
+  app.add_option("--shard", plan->shard, "I/N: this process takes every N-th of the searches' tasks and seeds from the I-th on");
   struct Simulated { bool asked = false; std::uint64_t world = SimPlan().world; };
   auto simulated = std::make_shared<Simulated>();
   app.add_flag("--sim", simulated->asked, "all modes on simulated tasks with a known optimum instead; takes seconds");
@@ -310,7 +328,7 @@ CommandRun setup_bench_memory(CLI::App& app) {
     if (all || plan->phase != "report") {
       CAIRN_TRY(const Target target, load_target(session));
       CAIRN_TRY(const Progress::Mode mode, progress_mode(session.settings));
-      const auto count = [&](bool test) { return static_cast<std::uint64_t>(select_tasks(tasks, *plan, test).size()); };
+      const auto count = [&](bool test) { return static_cast<std::uint64_t>(select_units(tasks, *plan, test, test ? plan->seeds : std::size(kStoreModes)).size()); };
       if (all || plan->phase == "store") {
         Progress progress(session.clock, mode, "store", count(false));
         CAIRN_CHECKED(fill_store(session, *plan, tasks, target, progress));

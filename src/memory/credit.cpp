@@ -13,13 +13,13 @@ std::vector<double> credit_path(const std::vector<double>& gains) {
   return credit_tree(gains, parents, std::vector<bool>(gains.size(), false));
 }
 
-std::vector<double> credit_tree(const std::vector<double>& gains, const std::vector<std::int64_t>& parents, const std::vector<bool>& failed) {
+std::vector<double> credit_tree(const std::vector<double>& gains, const std::vector<std::int64_t>& parents, const std::vector<bool>& failed, double fade) {
   CAIRN_CHECK(gains.size() == parents.size() && gains.size() == failed.size());
   // best[k]: the largest sum from k down any path, k itself included; children come after their parents.
   std::vector<double> best(gains.size(), 0), below(gains.size(), 0), credit(gains.size(), 0);
   for (std::size_t k = gains.size(); k-- > 0;) {
     const double own = failed[k] ? 0 : gains[k];
-    best[k] = own + std::max(0.0, below[k]);
+    best[k] = own + fade * std::max(0.0, below[k]);
     if (parents[k] < 0) continue;
     CAIRN_CHECK(parents[k] < static_cast<std::int64_t>(k));
     const auto parent = static_cast<std::size_t>(parents[k]);

@@ -122,6 +122,13 @@ Decision decide(const EvidenceIndex& index, const DecisionState& state, const st
       pick_local(index, state, p, &rng, &decision);
       break;
     default: {
+      if (index.tasks() < static_cast<std::size_t>(p.cold_tasks) && !state.model_picks && state.closed.empty()) {
+        // With next to nothing stored directions have no evidence, and draws as wide as the prior would drown the cost model:
+        // all locals are drawn from as flat draws, by flat's predictor and this run.
+        decision.locals = score_locals(index, state, options, p, mode);
+        draw_local(p.flat_temperature, &rng, &decision);
+        break;
+      }
       decision.directions = score_directions(index, state, options, triggers, p, mode);
       if (decision.directions.empty()) return decision;
       decision.draw = rng.uniform();

@@ -153,7 +153,7 @@ struct MemoryGuide::Impl {
       parents.push_back(parent == places_of.end() ? -1 : parent->second);
       failed.push_back(row.kind != EvidenceKind::passed);
     }
-    const std::vector<double> credits = credit_tree(gains, parents, failed);
+    const std::vector<double> credits = credit_tree(gains, parents, failed, options.parameters.credit_fade);
     std::vector<Evidence> changed;
     for (std::size_t k = 0; k < rows.size(); ++k) {
       const bool fresh = k + 1 == rows.size();

@@ -6,13 +6,14 @@ namespace cairn {
 struct PolicyParameters {
   // Evidence with back-off.
   double kappa = 4;                 // weight of the parent context's mean
-  double kappa_run = 0.7;           // the same for the context "this run"
+  double kappa_run = 4;             // the same for the context "this run" (docs/decisions/0006)
   double failure_cost = 0.1;        // c_f: subtracted from a failed row's credit
   double regress_cost = 0.05;       // c_r: subtracted where R < regress_limit
   double regress_limit = -0.02;
   double weight_executed = 1, weight_numeric = 0.5, weight_lower = 0.25;
   double half_life_days = 180;
   double device_same = 1, device_architecture = 0.7, device_kind = 0.4, device_other = 0.15;
+  double credit_fade = 0.8;         // of later steps' gains in R, for each step between; 1 is the paper's credit (docs/decisions/0006)
   // Direction.
   double trigger = 0.3;             // b: times the largest time share among the bottlenecks that g's triggers name
   double prefix_decay = 1.5;        // w_i ~ exp(-prefix_decay (i - 1))

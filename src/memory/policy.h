@@ -17,8 +17,9 @@ namespace cairn {
 // R_t of each step of a path from the root, from their immediate gains: max over ends j >= t of the sum from t to j;
 // a failed step has 0, and R_t = r_t where that is not positive.
 std::vector<double> credit_path(const std::vector<double>& gains);
-// The same in a tree: the maximum over each proposal's descendants. parents[i] < i, or -1 for the root.
-std::vector<double> credit_tree(const std::vector<double>& gains, const std::vector<std::int64_t>& parents, const std::vector<bool>& failed);
+// The same in a tree: the maximum over each proposal's descendants. parents[i] < i, or -1 for the root. The gains of later
+// steps count `fade` times less for each step between (docs/decisions/0006); 1: not at all.
+std::vector<double> credit_tree(const std::vector<double>& gains, const std::vector<std::int64_t>& parents, const std::vector<bool>& failed, double fade = 1);
 
 // Where a decision is taken.
 struct DecisionState {

@@ -141,7 +141,7 @@ class Walk {
     parents_.push_back(static_cast<std::int64_t>(from.number));
     failures_.push_back(fails);
     run_.rows.push_back(std::move(row));
-    const std::vector<double> credits = credit_tree(gains_, parents_, failures_);
+    const std::vector<double> credits = credit_tree(gains_, parents_, failures_, parameters_.credit_fade);
     for (std::size_t k = 0; k < run_.rows.size(); ++k) run_.rows[k].credit = credits[k + 1];
   }
 

@@ -85,13 +85,13 @@ TEST(MemoryGuide, EveryCommittedProposalIsOneRowAndCreditIsTheBestSumBelowIt) {
   for (const Evidence& row : run.rows) {
     EXPECT_EQ(row.id, evidence_id("run", row.number));
     EXPECT_EQ(row.task.family, "reduction");
-    // By hand: the largest sum of gains along any path of passed rows that starts here.
+    // By hand: the largest sum of fading gains along any path of passed rows that starts here.
     const auto best_from = [&](const auto& self, const Evidence& at) -> double {
       double below = 0;
       for (const Evidence& child : run.rows) {
         if (child.parent == at.number && child.kind == EvidenceKind::passed) below = std::max(below, self(self, child));
       }
-      return at.gain + below;
+      return at.gain + PolicyParameters().credit_fade * below;
     };
     if (row.kind == EvidenceKind::failed) {
       ++failed;

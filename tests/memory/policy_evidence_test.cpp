@@ -34,7 +34,7 @@ TEST(Credit, OfATreeIsTheBestDescendants) {
 
 // One row in the store; m over the prior 0 with kappa 1 is w v / (w + 1).
 double weight_seen(const std::function<void(Evidence*)>& change, double value = 1) {
-  PolicyParameters p;
+  PolicyParameters p = make_parameters();
   p.kappa = 1;
   Evidence row = make_store()[0];
   row.credit = value;
@@ -65,7 +65,7 @@ TEST(Weights, AreCertificateTimesAgeTimesDevice) {
 }
 
 TEST(Weights, OfFailuresHaveNoCertificate) {
-  PolicyParameters p;
+  PolicyParameters p = make_parameters();
   p.kappa = 1;
   Evidence row = make_store().back();   // a failure
   row.device.fingerprint = "other";
@@ -75,7 +75,7 @@ TEST(Weights, OfFailuresHaveNoCertificate) {
 }
 
 TEST(Means, ChargeFailuresAndRegress) {
-  PolicyParameters p;
+  PolicyParameters p = make_parameters();
   p.kappa = 1;
   struct Case { double credit, gain; double value; };
   for (const Case& c : {Case{0.5, 0.1, 0.5}, Case{-0.02, -0.02, -0.02}, Case{-0.03, -0.03, -0.08}, Case{0.3, -0.4, 0.3}}) {
@@ -91,7 +91,7 @@ TEST(Means, HoldNoRowsOfTheMachinesFaultAndNoInnerRows) {
   for (const EvidenceKind kind : {EvidenceKind::host, EvidenceKind::inner}) {
     Evidence row = make_store()[0];
     row.kind = kind;
-    EvidenceIndex index({row}, make_state(), {}, MemoryMode::htam);
+    EvidenceIndex index({row}, make_state(), make_parameters(), MemoryMode::htam);
     index.set_run({row});
     EXPECT_EQ(index.local_mean("vectorize", 0.25), 0.25);
     EXPECT_EQ(index.tasks() + index.all_rows("vectorize") + index.run_rows("vectorize") + index.run_decisions(), 0u);
@@ -99,7 +99,7 @@ TEST(Means, HoldNoRowsOfTheMachinesFaultAndNoInnerRows) {
 }
 
 TEST(Means, PoolFailuresOverOneKindAndGainsOverAll) {
-  PolicyParameters p;
+  PolicyParameters p = make_parameters();
   p.kappa = 1;
   const auto row_of = [](const char* implementer, bool fails, double credit) {
     Evidence row = make_store()[0];
@@ -128,7 +128,7 @@ TEST(Means, BackOffFromThisRunToThePrior) {
   const auto mean = [&](const char* family, const char* bottleneck, bool run) {
     DecisionState state = make_state();
     state.task.family = family;
-    EvidenceIndex index(store, state, {}, MemoryMode::htam);
+    EvidenceIndex index(store, state, make_parameters(), MemoryMode::htam);
     index.set_bottleneck(bottleneck);
     if (run) index.set_run(make_run());
     return index.local_mean("vectorize", 0.15);
@@ -138,7 +138,7 @@ TEST(Means, BackOffFromThisRunToThePrior) {
   EXPECT_NEAR(mean("product", "memory", false), (1.6 + 4 * 3.4 / 12) / 8, 1e-12) << "family";
   EXPECT_NEAR(mean("product", "compute", false), 0.25, 1e-12) << "the family's rows at that bottleneck only";
   EXPECT_NEAR(mean("pooling", "launch", true), (0.1 + 0.7 * 0.25) / 1.7, 1e-12) << "this run, at any bottleneck";
-  EXPECT_EQ(EvidenceIndex({}, make_state(), {}, MemoryMode::htam).local_mean("vectorize", 0), 0) << "no evidence";
+  EXPECT_EQ(EvidenceIndex({}, make_state(), make_parameters(), MemoryMode::htam).local_mean("vectorize", 0), 0) << "no evidence";
 }
 
 Evidence task_row(const std::string& task, const char* family, std::vector<double> features, const char* local, double credit, bool fails = false) {
@@ -149,7 +149,7 @@ Evidence task_row(const std::string& task, const char* family, std::vector<doubl
 }
 
 TEST(Flat, IsTheMeanOverTheNearestTasks) {
-  PolicyParameters p;
+  PolicyParameters p = make_parameters();
   p.flat_tasks = 2;
   p.flat_family_distance = 2;
   DecisionState state = make_state();
@@ -167,7 +167,7 @@ TEST(Flat, IsTheMeanOverTheNearestTasks) {
 
 TEST(Flat, WithAnEmptyMemoryIsTheCostModel) {
   for (const MemoryMode mode : {MemoryMode::flat, MemoryMode::vanilla}) {
-    const PolicyParameters p;
+    const PolicyParameters p = make_parameters();
     const EvidenceIndex index(mode == MemoryMode::vanilla ? make_store() : std::vector<Evidence>(), make_state(), p, mode);
     const Decision d = decide(index, make_state(), make_options(), kTriggers, p, mode, Rng(3));
     double total = 0;
@@ -179,7 +179,7 @@ TEST(Flat, WithAnEmptyMemoryIsTheCostModel) {
 }
 
 TEST(Flat, PlusAddsTriggerAndThisRun) {
-  const PolicyParameters p;
+  const PolicyParameters p = make_parameters();
   const EvidenceIndex index = make_index(MemoryMode::flat_plus);
   const Decision d = decide(index, make_state(), make_options(), kTriggers, p, MemoryMode::flat_plus, Rng(3));
   // vectorize: the eight nearest by name hold p1 to p4; this run has one row of 0.1. Tasks without features are equally far
@@ -196,11 +196,11 @@ TEST(Cold, ScoresLocalsByFlatsPredictorUntilTenTasks) {
       row.task.name = row.run = "t" + std::to_string(k);
       store.push_back(row);
     }
-    EvidenceIndex index(store, make_state(), {}, MemoryMode::htam);
+    EvidenceIndex index(store, make_state(), make_parameters(), MemoryMode::htam);
     index.set_run(make_run());
-    return score_locals(index, make_state(), {make_options()[0]}, {}, MemoryMode::htam)[0].score;
+    return score_locals(index, make_state(), {make_options()[0]}, make_parameters(), MemoryMode::htam)[0].score;
   };
-  EXPECT_NEAR(score(0), (0.1 + 0.7 * PolicyParameters().flat_predicted * 0.5) / 1.7, 1e-12) << "the cost model, then this run";
+  EXPECT_NEAR(score(0), (0.1 + 0.7 * make_parameters().flat_predicted * 0.5) / 1.7, 1e-12) << "the cost model, then this run";
   EXPECT_NEAR(score(9), (0.1 + 0.7 * 0.4) / 1.7, 1e-12) << "the nearest tasks, then this run";
   const double all = (4 + 0.6) / 14, bottleneck = (4 + 4 * all) / 14, family = (4 + 4 * bottleneck) / 14, own = (0.1 + 0.7 * family) / 1.7;
   const double edge_all = (4 + 4 * own) / 14, edge_bottleneck = (4 + 4 * edge_all) / 14;
@@ -218,11 +218,11 @@ TEST(Replay, FollowsTheNearestTasksBestTrace) {
   // near: a (0.1) then b (0.5) beats c (0.4); far: d.
   const std::vector<Evidence> store{row("near", 1, 1, 0, "a", 0.1), row("near", 1, 2, 1, "b", 0.5), row("near", 1, 3, 0, "c", 0.4), row("far", 5, 1, 0, "d", 2)};
   state.task.features = {1};
-  const EvidenceIndex index(store, state, {}, MemoryMode::replay);
+  const EvidenceIndex index(store, state, make_parameters(), MemoryMode::replay);
   EXPECT_EQ(index.best_paths(), (std::vector<std::vector<std::string>>{{"a", "b"}, {"d"}}));
   const auto next = [&](const char* last, std::vector<LocalOption> options) {
     state.locals = {last, last == std::string(kStartNode) ? "" : kStartNode};
-    return decide(index, state, options, kTriggers, {}, MemoryMode::replay, Rng(1)).local;
+    return decide(index, state, options, kTriggers, make_parameters(), MemoryMode::replay, Rng(1)).local;
   };
   const std::vector<LocalOption> all{{"fusion", "a", 0, false}, {"fusion", "b", 0, false}, {"fusion", "c", 9, false}, {"fusion", "d", 0, false}};
   EXPECT_EQ(next(kStartNode, all), "a");
@@ -231,17 +231,17 @@ TEST(Replay, FollowsTheNearestTasksBestTrace) {
 }
 
 TEST(Bandit, TriesEveryLocalThenTheLargestBound) {
-  EvidenceIndex index(make_store(), make_state(), {}, MemoryMode::ucb);
+  EvidenceIndex index(make_store(), make_state(), make_parameters(), MemoryMode::ucb);
   index.set_run(make_run());
   EXPECT_EQ(index.all_rows("vectorize"), 0u) << "it knows nothing of other runs";
-  EXPECT_EQ(decide(index, make_state(), make_options(), kTriggers, {}, MemoryMode::ucb, Rng(1)).local, "transpose");
-  EXPECT_EQ(decide(index, make_state(), {make_options()[0]}, kTriggers, {}, MemoryMode::ucb, Rng(1)).direction, "memory_access");
+  EXPECT_EQ(decide(index, make_state(), make_options(), kTriggers, make_parameters(), MemoryMode::ucb, Rng(1)).local, "transpose");
+  EXPECT_EQ(decide(index, make_state(), {make_options()[0]}, kTriggers, make_parameters(), MemoryMode::ucb, Rng(1)).direction, "memory_access");
 }
 
 TEST(Random, DrawsAllLocalsAlike) {
   const EvidenceIndex index = make_index(MemoryMode::random);
   std::map<std::string, int> drawn;
-  for (std::uint64_t k = 0; k < 3000; ++k) drawn[decide(index, make_state(), make_options(), kTriggers, {}, MemoryMode::random, Rng(k)).local] += 1;
+  for (std::uint64_t k = 0; k < 3000; ++k) drawn[decide(index, make_state(), make_options(), kTriggers, make_parameters(), MemoryMode::random, Rng(k)).local] += 1;
   for (const auto& [name, count] : drawn) EXPECT_NEAR(count, 1000, 120) << name;
   EXPECT_EQ(drawn.size(), 3u);
 }

@@ -80,7 +80,14 @@ inline std::vector<Evidence> make_run() {
           make_row({"mine", "product", "memory", "memory_access", "vectorize", start, start, 0.1, 0.1}, "run", 2)};
 }
 
-inline EvidenceIndex make_index(MemoryMode mode, const PolicyParameters& p = {}) {
+// The example counts this run with the weight it was worked through with.
+inline PolicyParameters make_parameters() {
+  PolicyParameters p;
+  p.kappa_run = 0.7;
+  return p;
+}
+
+inline EvidenceIndex make_index(MemoryMode mode, const PolicyParameters& p = make_parameters()) {
   EvidenceIndex index(make_store(), make_state(), p, mode);
   index.set_run(make_run());
   index.count_at("data_reuse", "tile", digest_bytes("root"));

@@ -34,11 +34,11 @@ TEST_P(ModeScores, AreTheHandComputedOnes) {
   const ModeCase& c = GetParam();
   const EvidenceIndex index = make_index(c.mode);
   const DecisionState state = make_state();
-  const std::vector<Scored> locals = score_locals(index, state, make_options(), {}, c.mode);
+  const std::vector<Scored> locals = score_locals(index, state, make_options(), make_parameters(), c.mode);
   EXPECT_NEAR(find_scored(locals, "vectorize").score, c.vectorize, kTiny);
   EXPECT_NEAR(find_scored(locals, "transpose").score, c.transpose, kTiny);
   EXPECT_NEAR(find_scored(locals, "parallel").score, c.parallel, kTiny);
-  const std::vector<Scored> directions = score_directions(index, state, make_options(), kTriggers, {}, c.mode);
+  const std::vector<Scored> directions = score_directions(index, state, make_options(), kTriggers, make_parameters(), c.mode);
   ASSERT_EQ(directions.size(), 2u);
   EXPECT_NEAR(find_scored(directions, "memory_access").score, c.memory_access, kTiny);
   EXPECT_NEAR(find_scored(directions, "parallelism").score, c.parallelism, kTiny);
@@ -66,7 +66,7 @@ TEST(WorkedDecision, HasTheTermsOfThePage) {
   EXPECT_NEAR(index.local_edge(kStartNode, "vectorize", 2, 0.199509804), 0.374939, 5e-7);
   EXPECT_NEAR(index.direction_edge("data_reuse", "memory_access", 1, 0), 0.269494, 5e-7);
   EXPECT_NEAR(index.direction_edge(kStartNode, "memory_access", 2, 0), 0.273663, 5e-7);
-  const std::vector<Scored> directions = score_directions(index, state, make_options(), kTriggers, {}, MemoryMode::htam);
+  const std::vector<Scored> directions = score_directions(index, state, make_options(), kTriggers, make_parameters(), MemoryMode::htam);
   const Scored& access = find_scored(directions, "memory_access");
   const std::vector<std::pair<std::string, double>> expected{
       {"trigger", 0.21}, {"after data_reuse", 0.220331}, {"after START", 0.049923}, {"best local vectorize", 0.349985}, {"count", 0.083255}};
@@ -87,13 +87,13 @@ TEST(WorkedDecision, DrawsTheDirectionThenTheLargestLocal) {
   int chosen = 0;
   constexpr int kDraws = 4000;
   for (int k = 0; k < kDraws; ++k) {
-    const Decision d = decide(index, make_state(), make_options(), kTriggers, {}, MemoryMode::htam, Rng(7).split(static_cast<std::uint64_t>(k)));
+    const Decision d = decide(index, make_state(), make_options(), kTriggers, make_parameters(), MemoryMode::htam, Rng(7).split(static_cast<std::uint64_t>(k)));
     chosen += d.direction == "memory_access";
     EXPECT_EQ(d.direction == "memory_access", d.draw < find_scored(d.directions, "memory_access").probability);
     const auto best = std::max_element(d.locals.begin(), d.locals.end(), [](const Scored& a, const Scored& b) { return a.score < b.score; });
     EXPECT_EQ(d.local, best->name);
     EXPECT_EQ(best->terms.back().name, "noise");
-    const Decision again = decide(index, make_state(), make_options(), kTriggers, {}, MemoryMode::htam, Rng(7).split(static_cast<std::uint64_t>(k)));
+    const Decision again = decide(index, make_state(), make_options(), kTriggers, make_parameters(), MemoryMode::htam, Rng(7).split(static_cast<std::uint64_t>(k)));
     ASSERT_EQ(again.local, d.local) << "the same stream decides the same";
   }
   // Binomial: 0.964 with a standard error of 0.003.
@@ -104,9 +104,9 @@ TEST(WorkedDecision, AModelThatPicksGetsWarmerDirectionsAndNoDraw) {
   const EvidenceIndex index = make_index(MemoryMode::htam);
   DecisionState state = make_state();
   state.model_picks = true;
-  const std::vector<Scored> directions = score_directions(index, state, make_options(), kTriggers, {}, MemoryMode::htam);
+  const std::vector<Scored> directions = score_directions(index, state, make_options(), kTriggers, make_parameters(), MemoryMode::htam);
   EXPECT_NEAR(find_scored(directions, "memory_access").probability, 1 / (1 + std::exp((0.847741002 - 0.913494825) / 0.1)), 1e-7);
-  const Decision d = decide(index, state, {make_options()[0], make_options()[1]}, kTriggers, {}, MemoryMode::htam, Rng(1));
+  const Decision d = decide(index, state, {make_options()[0], make_options()[1]}, kTriggers, make_parameters(), MemoryMode::htam, Rng(1));
   EXPECT_EQ(d.local, "vectorize");
   for (const Scored& s : d.locals) {
     for (const Term& term : s.terms) EXPECT_NE(term.name, "noise");
@@ -117,17 +117,17 @@ TEST(Decide, LeavesOutWhatDoesNotApply) {
   const EvidenceIndex index = make_index(MemoryMode::htam);
   DecisionState state = make_state();
   state.closed = {"memory_access"};
-  EXPECT_EQ(decide(index, state, make_options(), kTriggers, {}, MemoryMode::htam, Rng(1)).local, "parallel");
+  EXPECT_EQ(decide(index, state, make_options(), kTriggers, make_parameters(), MemoryMode::htam, Rng(1)).local, "parallel");
   state.closed.insert("parallelism");
-  const Decision none = decide(index, state, make_options(), kTriggers, {}, MemoryMode::htam, Rng(1));
+  const Decision none = decide(index, state, make_options(), kTriggers, make_parameters(), MemoryMode::htam, Rng(1));
   EXPECT_TRUE(none.direction.empty() && none.local.empty()) << "no direction is left: the trajectory ends";
-  EXPECT_TRUE(decide(index, make_state(), {}, kTriggers, {}, MemoryMode::htam, Rng(1)).local.empty());
+  EXPECT_TRUE(decide(index, make_state(), {}, kTriggers, make_parameters(), MemoryMode::htam, Rng(1)).local.empty());
 }
 
 TEST(Decide, CountsDecisionsHereThreefold) {
   EvidenceIndex index = make_index(MemoryMode::htam);
   const DecisionState state = make_state();
-  const auto count = [&] { return find_scored(score_directions(index, state, make_options(), kTriggers, {}, MemoryMode::htam), "memory_access").terms.back().value; };
+  const auto count = [&] { return find_scored(score_directions(index, state, make_options(), kTriggers, make_parameters(), MemoryMode::htam), "memory_access").terms.back().value; };
   EXPECT_NEAR(count(), 0.1 * std::sqrt(std::log(4.0) / 2), 1e-12);
   index.count_at("memory_access", "transpose", state.program);
   EXPECT_NEAR(count(), 0.1 * std::sqrt(std::log(4.0) / 5), 1e-12);
@@ -140,7 +140,7 @@ TEST(Decide, ChargesAFailureOfThisRunWithTheseArguments) {
   const EvidenceIndex index = make_index(MemoryMode::htam);
   std::vector<LocalOption> options = make_options();
   options[0].failed_before = true;
-  EXPECT_NEAR(find_scored(score_locals(index, make_state(), options, {}, MemoryMode::htam), "vectorize").score, 0.349985115 - 0.3, kTiny);
+  EXPECT_NEAR(find_scored(score_locals(index, make_state(), options, make_parameters(), MemoryMode::htam), "vectorize").score, 0.349985115 - 0.3, kTiny);
 }
 
 TEST(PrefixWeights, FallWithTheLagOverWhatIsThere) {
@@ -149,7 +149,7 @@ TEST(PrefixWeights, FallWithTheLagOverWhatIsThere) {
   for (const Case& c : {Case{{"a", "b"}, MemoryMode::htam, {near, 1 - near}}, Case{{"a", kStartNode}, MemoryMode::htam, {near, 1 - near}},
                         Case{{kStartNode, ""}, MemoryMode::htam, {1}}, Case{{"", ""}, MemoryMode::htam, {}},
                         Case{{"a", "b"}, MemoryMode::k1, {1}}, Case{{"a", "b"}, MemoryMode::uniform_w, {0.5, 0.5}}}) {
-    const std::vector<double> weights = prefix_weights(c.prefix, {}, c.mode);
+    const std::vector<double> weights = prefix_weights(c.prefix, make_parameters(), c.mode);
     ASSERT_EQ(weights.size(), c.weights.size());
     for (std::size_t k = 0; k < weights.size(); ++k) EXPECT_NEAR(weights[k], c.weights[k], 1e-12);
   }
