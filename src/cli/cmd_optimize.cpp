@@ -61,7 +61,7 @@ CommandRun setup_optimize(CLI::App& app) {
     if (!file_exists(options->file)) return Error{Code::usage, options->file + ": no such file", {}, {}};
     CAIRN_CHECKED(make_directories(out));
     CAIRN_TRY(const Loaded loaded, load_verified(session, options->file, out));
-    CAIRN_TRY(SearchRun run, run_search(session, loaded, out));
+    CAIRN_TRY(SearchRun run, run_search(session, loaded, out, true));
     CLowerOptions lower;
     lower.entry = c_function_name(loaded.name) + "_kernel";
     CAIRN_TRY(const CSource source, lower_c(run.best, run.target, lower));

@@ -11,12 +11,26 @@
 #include "cli/version.h"
 #include "memory/cards.h"
 #include "memory/decision_json.h"
+#include "memory/exchange.h"
+#include "memory/texts.h"
 
 namespace cairn {
 
 namespace {
 
 constexpr const char* kSnapshotFile = "memory-snapshot.db";
+constexpr const char* kRecallFile = "memory-recall.txt";
+constexpr std::size_t kRecalled = 4;   // traces
+
+// Opens the file; a new one starts with what our own runs learned.
+Result<MemoryStore> open_or_begin(const std::string& path) {
+  const bool begins = !file_exists(path);
+  CAIRN_TRY(MemoryStore store, MemoryStore::open(path, MemoryStore::Mode::write));
+  if (!begins) return store;
+  CAIRN_TRY(const MemoryContent prior, parse_exchange(std::string(memory_prior_text()), "prior.jsonl"));
+  CAIRN_CHECKED(store.put(prior));
+  return store;
+}
 
 // What a run read when it began, kept beside its journal.
 struct Snapshot {
@@ -63,9 +77,10 @@ Result<void> write_snapshot(const Snapshot& snapshot, const std::string& path) {
 
 }  // namespace
 
-bool needs_memory(const Settings& settings) {
+bool needs_memory(const Settings& settings, bool remembers) {
   const Setting& file = settings.get("memory");
-  return settings.value("proposer") == "memory" || (file.source != "default" && file.value != "off");
+  if (settings.value("proposer") == "memory") return true;
+  return file.value != "off" && (remembers || file.source != "default");
 }
 
 std::string memory_path(const Settings& settings) {
@@ -92,22 +107,26 @@ Result<std::unique_ptr<MemoryRun>> MemoryRun::open(Session& session, const Memor
   CAIRN_TRY(const MemoryMode mode, memory_mode(session.settings));
   const std::string path = memory_path(session.settings);
   if (!path.empty()) {
-    Result<MemoryStore> store = MemoryStore::open(path, MemoryStore::Mode::write);
+    Result<MemoryStore> store = open_or_begin(path);
     const bool named = session.settings.get("memory").source != "default";
     if (!store.ok() && named) return store.error();
     if (store.ok()) run->store_.emplace(std::move(store.value()));
     else run->notes_.push_back("no memory: " + store.error().message);
   }
+  const TaskMark task = mark_task(info.task, info.naive, target);
   Snapshot snapshot;
   const std::string kept = info.directory.empty() ? std::string() : join_path(info.directory, kSnapshotFile);
   if (!kept.empty() && file_exists(kept) && file_exists(join_path(info.directory, "journal.jsonl"))) {
     CAIRN_TRY(snapshot, read_snapshot(kept));
+    CAIRN_TRY(const std::string recalled, read_file(join_path(info.directory, kRecallFile)));
+    CAIRN_TRY(run->recalled_, parse_traces(recalled));
   } else {
     if (run->store_) {
       CAIRN_TRY(MemoryContent content, run->store_->snapshot());
       snapshot.directions = std::move(content.directions);
       snapshot.edges = std::move(content.edges);
       snapshot.rows = std::move(content.evidence);
+      run->recalled_ = recall_traces(snapshot.rows, task, {}, kRecalled);
       drop_inner(&snapshot.rows);
     } else {
       snapshot.directions = built_in_cards().directions;
@@ -123,7 +142,10 @@ Result<std::unique_ptr<MemoryRun>> MemoryRun::open(Session& session, const Memor
     const std::string identity = fmt::format("{} {} {} {} {} {} {} {} {}", info.task, info.algorithm, info.seed, snapshot.run.mode, info.device,
                                              snapshot.run.target, snapshot.run.started, session.clock.now(), ::getpid());
     snapshot.run.id = digest_bytes(identity).hex();
-    if (!kept.empty()) CAIRN_CHECKED(write_snapshot(snapshot, kept));
+    if (!kept.empty()) {
+      CAIRN_CHECKED(write_file_atomic(join_path(info.directory, kRecallFile), print_traces(run->recalled_)));
+      CAIRN_CHECKED(write_snapshot(snapshot, kept));
+    }
   }
   run->record_ = snapshot.run;
   run->mark_ = fmt::format("{} {} {}", memory_mode_name(mode), snapshot.run.started, digest_rows(snapshot.rows).hex());
@@ -133,7 +155,7 @@ Result<std::unique_ptr<MemoryRun>> MemoryRun::open(Session& session, const Memor
   options.triggers = list_triggers(snapshot.directions);
   options.edges = std::move(snapshot.edges);
   options.run = snapshot.run.id;
-  options.task = mark_task(info.task, info.naive, target);
+  options.task = task;
   options.device = mark_device(info.device, target);
   options.implementer = fmt::format("strategy@{}", kVersion);
   options.now = snapshot.run.started;

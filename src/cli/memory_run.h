@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "memory/guide.h"
+#include "memory/recall.h"
 #include "memory/store.h"
 
 namespace cairn {
@@ -27,6 +28,8 @@ class MemoryRun {
   MemoryGuide& guide() { return *guide_; }
   // What tells this snapshot from another in the journal's header: mode, `now`, digest of its rows.
   const std::string& mark() const { return mark_; }
+  // Traces that ended best on the nearest tasks, to be tried first.
+  const std::vector<std::vector<Action>>& recalled() const { return recalled_; }
   const std::string& run() const { return record_.id; }
   std::size_t snapshot_rows() const { return snapshot_rows_; }
   // Records that the run ended. Returns what could not be written, as notes.
@@ -41,11 +44,13 @@ class MemoryRun {
   RunRecord record_;
   std::string mark_;
   std::size_t snapshot_rows_ = 0;
+  std::vector<std::vector<Action>> recalled_;
   std::vector<std::string> notes_;
 };
 
-// True if searches by these settings read or write a memory: the memory proposes, or a file was named.
-bool needs_memory(const Settings& settings);
+// True if searches by these settings read or write a memory: the memory proposes, a file was named, or the command remembers
+// by itself and memory is not off.
+bool needs_memory(const Settings& settings, bool remembers);
 // The memory file that the settings name: empty if there is none.
 std::string memory_path(const Settings& settings);
 Result<MemoryMode> memory_mode(const Settings& settings);

@@ -77,7 +77,7 @@ Result<Progress::Mode> progress_mode(const Settings& settings) {
   return Error{Code::usage, fmt::format("progress is '{}', expected auto, lines, terminal or off", mode), {}, {}};
 }
 
-Result<SearchRun> run_search(Session& session, const Loaded& loaded, const std::string& directory) {
+Result<SearchRun> run_search(Session& session, const Loaded& loaded, const std::string& directory, bool remembers) {
   SearchRun run;
   CAIRN_TRY(run.target, load_target(session));
   CAIRN_TRY(run.evaluator, make_task_evaluator(session, loaded, run.target));
@@ -99,11 +99,12 @@ Result<SearchRun> run_search(Session& session, const Loaded& loaded, const std::
   Journal journal = Journal::in_memory();
   if (!directory.empty()) CAIRN_CHECKED(make_directories(directory));
   std::unique_ptr<MemoryRun> memory;
-  if (needs_memory(session.settings)) {
+  if (needs_memory(session.settings, remembers)) {
     const MemoryRunInfo info{loaded.name, options.algorithm, directory, loaded.program, run.evaluator->device(), options.seed};
     CAIRN_TRY(memory, MemoryRun::open(session, info, run.target));
   }
-  CAIRN_TRY(const std::unique_ptr<Proposer> proposer, make_proposer(session.settings.value("proposer"), loaded.program, run.target, memory.get()));
+  CAIRN_TRY(std::unique_ptr<Proposer> proposer, make_proposer(session.settings.value("proposer"), loaded.program, run.target, memory.get()));
+  if (memory && !memory->recalled().empty()) proposer = std::make_unique<RecallProposer>(std::move(proposer), memory->recalled(), run.target);
   if (!directory.empty()) {
     JournalHeader header;
     header.task = loaded.name;

@@ -29,8 +29,9 @@ struct SearchRun {
 };
 
 // Searches within the session's budget, journals to `directory` (empty: memory only), then measures the three
-// best and the naive program again, interleaved in a fresh process; only these times are reported.
-Result<SearchRun> run_search(Session& session, const Loaded& loaded, const std::string& directory);
+// best and the naive program again, interleaved in a fresh process; only these times are reported. With `remembers` the
+// memory's best traces of near tasks are tried first and every outcome is kept there, unless --memory is off.
+Result<SearchRun> run_search(Session& session, const Loaded& loaded, const std::string& directory, bool remembers = false);
 
 // What --progress asks for.
 Result<Progress::Mode> progress_mode(const Settings& settings);

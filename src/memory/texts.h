@@ -12,6 +12,9 @@ std::string_view memory_directions_text();
 // locals.json: cards of composites and of strategies on CUDA source.
 std::string_view memory_locals_text();
 
+// prior.jsonl: what our own runs learned, for a new memory (docs/memory.md).
+std::string_view memory_prior_text();
+
 // A strategy's page up to its first case.
 struct PageText {
   std::string_view name, text;

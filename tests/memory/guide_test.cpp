@@ -9,8 +9,10 @@
 #include "ir/canon.h"
 #include "ir/text.h"
 #include "memory/memory_proposer.h"
+#include "memory/recall.h"
 #include "search/algorithms.h"
 #include "search/simulated.h"
+#include "search/site_proposer.h"
 
 namespace cairn {
 namespace {
@@ -159,6 +161,53 @@ TEST(MemoryGuide, ResumesToTheSameRowsFromACutJournal) {
   EXPECT_EQ(again.hashes, whole.hashes);
   ASSERT_EQ(again.rows.size(), whole.rows.size());
   for (std::size_t k = 0; k < whole.rows.size(); ++k) EXPECT_EQ(again.rows[k].credit, whole.rows[k].credit);
+}
+
+// What a run stored leads a later run of the same task to its best program at once, and a similar task to a better start.
+TEST(Recall, TheBestTraceOfATaskIsProposedFirst) {
+  const GuidedRun run = run_guided("normalise_l1", "greedy", 20, MemoryMode::htam, {}, 2, {}, 0);
+  std::map<Digest, Evidence> rows;
+  for (const Evidence& row : run.stored) rows[row.id] = row;
+  std::vector<Evidence> stored;
+  for (const auto& [id, row] : rows) stored.push_back(row);
+  const Program program = parse_program(*read_file("bench/workloads/normalise_l1.leir")).value();
+  const Target target = described_target();
+  const auto traces = recall_traces(stored, mark_task("normalise_l1", program, target), {}, 4);
+  ASSERT_EQ(traces.size(), 1u);
+  const auto again = parse_traces(print_traces(traces));
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(*again, traces);
+  const auto replay = replay_trace(program, target, traces[0]);
+  ASSERT_TRUE(replay.ok()) << render(replay.error());
+  // The trace with the largest sum of gains.
+  double best = 0;
+  Digest end;
+  std::map<std::uint64_t, double> scores{{0, 0}};
+  for (const Evidence& row : run.rows) {
+    scores[row.number] = scores[row.parent] + row.gain;
+    if (scores[row.number] > best) best = scores[row.number], end = row.program;
+  }
+  EXPECT_EQ(canonical_hash(replay->programs.back()), end);
+  // A proposer with it offers that program first, then what its base offers.
+  SearchState root;
+  root.program = program;
+  root.hash = canonical_hash(program);
+  RecallProposer proposer(std::make_unique<SiteProposer>(target, SiteOrder::enumerate), traces, target);
+  ProposeContext context;
+  context.count = 3;
+  const std::vector<Proposal> proposals = proposer.propose(root, context);
+  ASSERT_EQ(proposals.size(), 3u);
+  EXPECT_EQ(canonical_hash(proposals[0].after), end);
+  EXPECT_EQ(proposals[0].template_name, "recall");
+  EXPECT_NE(proposals[1].template_name, "recall");
+  // Another family recalls nothing.
+  EXPECT_TRUE(recall_traces(stored, TaskMark{"x", "product", {}}, {}, 4).empty());
+  // On another program what is refused is left out and the rest verified.
+  SearchState other;
+  other.program = parse_program(*read_file("bench/workloads/scaled_sum.leir")).value();
+  other.hash = canonical_hash(other.program);
+  RecallProposer elsewhere(std::make_unique<SiteProposer>(target, SiteOrder::enumerate), traces, target);
+  for (const Proposal& proposal : elsewhere.propose(other, context)) EXPECT_TRUE(replay_trace(other.program, target, proposal.actions).ok());
 }
 
 }  // namespace

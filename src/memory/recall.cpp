@@ -1,0 +1,148 @@
+#include "memory/recall.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "ir/canon.h"
+#include "memory/evidence_sums.h"
+#include "search/state_summary.h"
+
+namespace cairn {
+
+namespace {
+
+using ById = std::unordered_map<Digest, const Evidence*>;
+
+// The actions of a row: those inside a composite in their order, else its own. Empty if they are not known.
+std::vector<Action> actions_of(const Evidence& row, const ById& by_id) {
+  std::vector<Action> actions;
+  const auto add = [&](const std::string& text) {
+    const Result<Action> action = parse_action(text);
+    if (action.ok()) actions.push_back(*action);
+    return action.ok();
+  };
+  for (std::size_t k = 0;; ++k) {
+    const auto inner = by_id.find(evidence_id(row.run, row.number, std::to_string(k)));
+    if (inner == by_id.end()) break;
+    if (!add(inner->second->arguments)) return {};
+  }
+  if (actions.empty() && !add(row.arguments)) return {};
+  return actions;
+}
+
+struct Candidate {
+  double distance = 0, score = 0;
+  std::string task;
+  std::vector<Action> actions;
+};
+
+}  // namespace
+
+std::vector<std::vector<Action>> recall_traces(const std::vector<Evidence>& rows, const TaskMark& task, const PolicyParameters& parameters, std::size_t count) {
+  ById by_id;
+  std::map<std::pair<std::string, std::uint64_t>, const Evidence*> passed;
+  for (const Evidence& row : rows) {
+    if (row.task.family != task.family) continue;
+    by_id.emplace(row.id, &row);
+    if (row.kind == EvidenceKind::passed) passed.emplace(std::pair{row.run, row.number}, &row);
+  }
+  const auto parent_of = [&](const Evidence* row) -> const Evidence* {
+    const auto up = row->parent != 0 && row->parent < row->number ? passed.find({row->run, row->parent}) : passed.end();
+    return up == passed.end() ? nullptr : up->second;
+  };
+  std::map<std::string, Candidate> best;   // by task
+  for (const auto& [key, row] : passed) {
+    double score = 0;
+    bool whole = true;
+    std::vector<const Evidence*> path;
+    for (const Evidence* at = row; at; at = parent_of(at)) {
+      score += at->gain;
+      path.push_back(at);
+      whole = at->parent == 0;
+    }
+    const auto known = best.find(row->task.name);
+    if (!whole || score <= 0 || (known != best.end() && known->second.score >= score)) continue;
+    Candidate c{measure_task_distance(row->task, task, parameters), score, row->task.name, {}};
+    for (std::size_t k = path.size(); k-- > 0;) {
+      const std::vector<Action> actions = actions_of(*path[k], by_id);
+      if (actions.empty()) whole = false;
+      c.actions.insert(c.actions.end(), actions.begin(), actions.end());
+    }
+    if (whole) best[row->task.name] = std::move(c);
+  }
+  std::vector<Candidate> ordered;
+  for (auto& [name, candidate] : best) ordered.push_back(std::move(candidate));
+  std::stable_sort(ordered.begin(), ordered.end(), [](const Candidate& a, const Candidate& b) { return a.distance < b.distance; });
+  std::vector<std::vector<Action>> traces;
+  for (Candidate& c : ordered) {
+    if (traces.size() == count) break;
+    if (std::find(traces.begin(), traces.end(), c.actions) == traces.end()) traces.push_back(std::move(c.actions));
+  }
+  return traces;
+}
+
+std::string print_traces(const std::vector<std::vector<Action>>& traces) {
+  std::string text;
+  for (const std::vector<Action>& trace : traces) {
+    for (const Action& action : trace) text += print_action(action) + "\n";
+    text += "\n";
+  }
+  return text;
+}
+
+Result<std::vector<std::vector<Action>>> parse_traces(const std::string& text) {
+  std::vector<std::vector<Action>> traces;
+  std::vector<Action> trace;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    if (end == begin) {
+      traces.push_back(std::move(trace));
+      trace.clear();
+    } else {
+      CAIRN_TRY(Action action, parse_action(std::string_view(text).substr(begin, end - begin)));
+      trace.push_back(std::move(action));
+    }
+    begin = end + 1;
+  }
+  return traces;
+}
+
+std::vector<Proposal> RecallProposer::propose(const SearchState& state, const ProposeContext& context) {
+  std::vector<Proposal> proposals;
+  std::set<Digest> made;
+  while (state.id == 0 && next_ < traces_.size() && proposals.size() < context.count) {
+    std::optional<Proposal> proposal = realise(state, traces_[next_++]);
+    if (!proposal) continue;
+    const Digest hash = canonical_hash(proposal->after);
+    if ((context.seen && context.seen(hash)) || !made.insert(hash).second) continue;
+    proposals.push_back(*std::move(proposal));
+  }
+  if (proposals.size() == context.count) return proposals;
+  ProposeContext rest = context;
+  rest.count = context.count - proposals.size();
+  rest.seen = [&](const Digest& hash) { return made.count(hash) != 0 || (context.seen && context.seen(hash)); };
+  for (Proposal& proposal : base_->propose(state, rest)) proposals.push_back(std::move(proposal));
+  return proposals;
+}
+
+std::optional<Proposal> RecallProposer::realise(const SearchState& root, const std::vector<Action>& trace) const {
+  Proposal p;
+  p.after = root.program;
+  for (const Action& action : trace) {
+    Result<Step> step = apply_action(p.after, target_, action);
+    if (!step.ok()) continue;
+    p.after = step->after;
+    p.actions.push_back(action);
+    p.steps.push_back(*std::move(step));
+  }
+  if (p.actions.empty()) return std::nullopt;
+  p.predicted_seconds = summarize_state(p.after, target_).seconds;
+  p.origin = "memory";
+  p.template_name = "recall";
+  p.base = root.id;
+  return p;
+}
+
+}  // namespace cairn
