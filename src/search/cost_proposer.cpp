@@ -15,11 +15,6 @@ namespace cairn {
 
 namespace {
 
-struct RankedChoice {
-  NestChoice choice;
-  double seconds = 0;    // predicted for the whole program with only this nest scheduled
-};
-
 // The root restructured in one way, with ranked choices for each nest.
 struct Variant {
   Restructure how = Restructure::none;
@@ -75,24 +70,10 @@ struct CostProposer::Impl {
     ThreadPool pool(static_cast<unsigned>(std::clamp(target.cores, 1, kMaxThreads)));
     for (Variant& v : variants) {
       for (std::size_t nest = 0; nest < v.choices.size(); ++nest) {
-        pool.submit([this, &v, nest] { v.choices[nest] = rank(v.program, nest); });
+        pool.submit([this, &v, nest] { v.choices[nest] = rank_choices(v.program, nest, target); });
       }
     }
     pool.wait();
-  }
-
-  std::vector<RankedChoice> rank(const Program& program, std::size_t nest) const {
-    std::vector<RankedChoice> ranked;
-    std::set<Digest> known;
-    ApplyMemo memo;
-    for (const NestChoice& choice : list_choices(program, nest, target)) {
-      Schedule schedule(program, target, &memo);
-      if (!apply_choice(schedule, nest, choice)) continue;
-      if (!known.insert(canonical_hash(schedule.program())).second) continue;
-      ranked.push_back({choice, predict_cost(schedule.program(), target).seconds});
-    }
-    std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
-    return ranked;
   }
 
   double predict(const Plan& plan) const {

@@ -31,9 +31,8 @@ constexpr std::array<Composite, 6> kAllComposites{{{"restructure/inline-fuse", "
 class Collector {
  public:
   Collector(std::string local, std::string direction, const Digest& from) { moves_.local = std::move(local), moves_.direction = std::move(direction), known_.insert(from); }
-  void add(std::vector<Action> actions, const Program& after, double seconds, std::string arguments, std::string argument_class) {
+  void add(std::vector<Action> actions, const Digest& hash, double seconds, std::string arguments, std::string argument_class) {
     if (actions.empty()) return;
-    const Digest hash = canonical_hash(after);
     if (!known_.insert(hash).second) return;
     moves_.candidates.push_back({std::move(actions), hash, seconds, std::move(arguments), std::move(argument_class)});
   }
@@ -54,42 +53,30 @@ void list_restructures(const Program& program, const Target& target, const Diges
   for (const Restructure how : {Restructure::inline_and_fuse, Restructure::fuse_only, Restructure::inline_only}) {
     Schedule schedule(program, target);
     apply_restructure(schedule, how);
-    if (schedule.actions().empty() || !known.insert(canonical_hash(schedule.program())).second) continue;
+    const Digest hash = canonical_hash(schedule.program());
+    if (schedule.actions().empty() || !known.insert(hash).second) continue;
     const std::string name = fmt::format("restructure/{}", restructure_name(how));
     Collector collector(name, std::string(composite_direction(name)), from);
-    collector.add(schedule.actions(), schedule.program(), predict_cost(schedule.program(), target).seconds, std::string(restructure_name(how)), "");
+    collector.add(schedule.actions(), hash, predict_cost(schedule.program(), target).seconds, std::string(restructure_name(how)), "");
     collector.finish(1, out);
   }
 }
 
-struct RankedChoice {
-  NestChoice choice;
-  double seconds = 0;   // of the whole program with only this nest scheduled
-};
-
-// Choices for a nest, best predicted first; those the nest refuses are left out, and so is `keep`.
-std::vector<RankedChoice> rank_choices(const Program& program, const Target& target, std::size_t nest, const Digest& from, Collector* tiles,
-                                       Collector* sweeps) {
-  std::vector<RankedChoice> ranked;
-  std::set<Digest> known{from};
-  for (const NestChoice& choice : list_choices(program, nest, target)) {
-    if (choice.kind == NestChoice::Kind::keep) continue;
-    Schedule schedule(program, target);
-    if (!apply_choice(schedule, nest, choice) || schedule.actions().empty()) continue;
-    if (!known.insert(canonical_hash(schedule.program())).second) continue;
-    const double seconds = predict_cost(schedule.program(), target).seconds;
-    (choice.kind == NestChoice::Kind::tile ? tiles : sweeps)->add(schedule.actions(), schedule.program(), seconds, fmt::format("nest {} {}", nest, choice.text()), choice.text());
-    ranked.push_back({choice, seconds});
+// Choices for a nest that change the program, best predicted first; each is a candidate of its template.
+std::vector<RankedChoice> collect_choices(const Program& program, const Target& target, std::size_t nest, const Digest& from, Collector* tiles, Collector* sweeps) {
+  std::vector<RankedChoice> ranked = rank_choices(program, nest, target);
+  std::erase_if(ranked, [&](const RankedChoice& r) { return r.hash == from; });
+  for (const RankedChoice& r : ranked) {
+    (r.choice.kind == NestChoice::Kind::tile ? tiles : sweeps)->add(r.actions, r.hash, r.seconds, fmt::format("nest {} {}", nest, r.choice.text()), r.choice.text());
   }
-  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
   return ranked;
 }
 
 // Which ranked choice each nest takes; `npos`: the nest is kept.
 using Picks = std::vector<std::size_t>;
 
-void add_schedule(const Program& program, const Target& target, const std::vector<std::vector<RankedChoice>>& ranked, const Picks& picks, Collector* collector) {
-  Schedule schedule(program, target);
+void add_schedule(const Program& program, const Target& target, const std::vector<std::vector<RankedChoice>>& ranked, const Picks& picks, ApplyMemo* memo, Collector* collector) {
+  Schedule schedule(program, target, memo);
   std::string text;
   for (std::size_t nest = picks.size(); nest-- > 0;) {  // from the last: earlier indices stay
     if (picks[nest] >= ranked[nest].size()) continue;
@@ -97,7 +84,7 @@ void add_schedule(const Program& program, const Target& target, const std::vecto
     if (!apply_choice(schedule, nest, choice)) return;
     text = choice.text() + (text.empty() ? "" : "; ") + text;
   }
-  collector->add(schedule.actions(), schedule.program(), predict_cost(schedule.program(), target).seconds, text, text);
+  collector->add(schedule.actions(), canonical_hash(schedule.program()), predict_cost(schedule.program(), target).seconds, text, text);
 }
 
 // Tiles and sweeps of single nests, and schedules of all nests: the best of each, then its neighbours in one nest.
@@ -105,10 +92,11 @@ void list_schedules(const Program& program, const Target& target, const Digest& 
   const auto make = [&](const char* name) { return Collector(name, std::string(composite_direction(name)), from); };
   Collector tiles = make("tile"), sweeps = make("sweep"), schedules = make("schedule");
   std::vector<std::vector<RankedChoice>> ranked;
-  for (std::size_t nest = 0; nest < program.body().size(); ++nest) ranked.push_back(rank_choices(program, target, nest, from, &tiles, &sweeps));
+  for (std::size_t nest = 0; nest < program.body().size(); ++nest) ranked.push_back(collect_choices(program, target, nest, from, &tiles, &sweeps));
   if (ranked.size() > 1) {
     const Picks best(ranked.size(), 0);
-    add_schedule(program, target, ranked, best, &schedules);
+    ApplyMemo memo;   // neighbours begin as the best does
+    add_schedule(program, target, ranked, best, &memo, &schedules);
     // Neighbours, nearest in prediction first.
     struct Change { double loss; std::size_t nest, pick; };
     std::vector<Change> changes;
@@ -120,7 +108,7 @@ void list_schedules(const Program& program, const Target& target, const Digest& 
     for (const Change& change : changes) {
       Picks picks = best;
       picks[change.nest] = change.pick;
-      add_schedule(program, target, ranked, picks, &schedules);
+      add_schedule(program, target, ranked, picks, &memo, &schedules);
     }
   }
   schedules.finish(kComposites, out);
@@ -143,7 +131,7 @@ std::vector<LocalMoves> list_local_moves(const Program& program, const Target& t
       const Result<Step> step = strategy->apply(program, target, args);
       if (!step.ok()) continue;
       const Action action{std::string(strategy->name), args};
-      collector.add({action}, step->after, predict_cost(step->after, target).seconds, print_action(action), argument_class(program, action));
+      collector.add({action}, canonical_hash(step->after), predict_cost(step->after, target).seconds, print_action(action), argument_class(program, action));
     }
     collector.finish(kMovesPerStrategy, &moves);
   }

@@ -1,9 +1,12 @@
 #include "search/templates.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/core.h>
 
+#include "analysis/cost.h"
+#include "ir/canon.h"
 #include "ir/self_update.h"
 #include "ir/walk.h"
 
@@ -76,6 +79,21 @@ std::vector<NestChoice> list_choices(const Program& program, std::size_t nest, c
   }
   choices.push_back(NestChoice{});
   return choices;
+}
+
+std::vector<RankedChoice> rank_choices(const Program& program, std::size_t nest, const Target& target) {
+  std::vector<RankedChoice> ranked;
+  std::set<Digest> known;
+  ApplyMemo memo;
+  for (const NestChoice& choice : list_choices(program, nest, target)) {
+    Schedule schedule(program, target, &memo);
+    if (!apply_choice(schedule, nest, choice)) continue;
+    const Digest hash = canonical_hash(schedule.program());
+    if (!known.insert(hash).second) continue;
+    ranked.push_back({choice, predict_cost(schedule.program(), target).seconds, schedule.actions(), hash});
+  }
+  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
+  return ranked;
 }
 
 bool apply_choice(Schedule& schedule, std::size_t nest, const NestChoice& choice) {

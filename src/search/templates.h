@@ -40,6 +40,15 @@ std::optional<ReuseNest> match_reuse_nest(const Program& program, std::size_t ne
 
 // Choices for a nest, in a fixed order; never empty (`keep` is last).
 std::vector<NestChoice> list_choices(const Program& program, std::size_t nest, const Target& target);
+// A choice for a nest and what it leads to when only this nest is scheduled.
+struct RankedChoice {
+  NestChoice choice;
+  double seconds = 0;              // predicted for the whole program
+  std::vector<Action> actions;     // empty: the program as it is
+  Digest hash;                     // of the program it leads to
+};
+// The choices that the nest accepts, one for each resulting program, best predicted first.
+std::vector<RankedChoice> rank_choices(const Program& program, std::size_t nest, const Target& target);
 // Applies a choice; false if an essential step is refused (the schedule is then as before).
 bool apply_choice(Schedule& schedule, std::size_t nest, const NestChoice& choice);
 
