@@ -11,7 +11,6 @@
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "cli/bench.h"
-#include "memory/simulation_report.h"
 #include "cli/executor.h"
 #include "cli/memory_bench.h"
 #include "cli/memory_tasks.h"
@@ -19,6 +18,7 @@
 #include "cli/summary.h"
 #include "memory/cards.h"
 #include "memory/memory_proposer.h"
+#include "memory/simulation_report.h"
 #include "memory/store.h"
 #include "search/algorithms.h"
 
@@ -241,11 +241,11 @@ Result<void> run_modes(Session& session, const Plan& plan, const std::vector<Mem
       for (const std::string& name : *setting.modes) {
         const auto mode = parse_memory_mode(name);
         if (!mode) return Error{Code::usage, fmt::format("unknown mode '{}'", name), {}, {}};
+        if (done.count(key_of(setting.name, name, seed)) != 0) continue;
         DecisionState state;
         state.device = mark_device(bench.evaluator->device(), target);
         state.now = now;
         const EvidenceSnapshot snapshot(*setting.rows, state, {}, *mode);
-        if (done.count(key_of(setting.name, name, seed)) != 0) continue;
         progress.update(finished, fmt::format("{}: {} {} seed {}", task.name, setting.name, name, seed));
         const Result<Searched> result = search_once(session, plan, bench, *mode, setting.name, snapshot, seed, plan.budget, now);
         if (is_skipped(task, result)) continue;

@@ -134,7 +134,7 @@ Result<std::unique_ptr<MemoryRun>> MemoryRun::open(Session& session, const Memor
     }
     snapshot.run.started = session.clock.epoch();
     snapshot.run.task = info.task;
-    snapshot.run.family = family_of(info.naive);
+    snapshot.run.family = task.family;
     snapshot.run.mode = memory_mode_name(mode);
     snapshot.run.device = info.device;
     snapshot.run.target = target_digest(target).hex();

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "memory/snapshot_impl.h"
+#include "memory/trajectories.h"
 
 namespace cairn {
 
@@ -56,27 +57,19 @@ struct EvidenceIndex::Impl {
 
   // Locals along the path with the largest sum of gains; empty if none gains.
   std::vector<std::string> best_path_of(const std::vector<std::size_t>& rows) const {
-    std::map<std::pair<std::string, std::uint64_t>, const Evidence*> by_number;
-    for (const std::size_t k : rows) {
-      const Evidence& row = store->rows[k];
-      if (row.kind == EvidenceKind::passed) by_number[{row.run, row.number}] = &row;
-    }
-    const auto parent_of = [&](const Evidence* row) -> const Evidence* {
-      const auto up = row->parent < row->number ? by_number.find({row->run, row->parent}) : by_number.end();
-      return up == by_number.end() ? nullptr : up->second;
-    };
-    const Evidence* best = nullptr;
+    Trajectories passed;
+    for (const std::size_t k : rows) passed.add(store->rows[k]);
+    std::vector<const Evidence*> best;
     double best_score = 0;
-    for (const auto& [key, row] : by_number) {
-      double score = 0;
-      for (const Evidence* at = row; at; at = parent_of(at)) score += at->gain;
+    for (const auto& [key, row] : passed.rows()) {
+      std::vector<const Evidence*> steps = passed.path_to(*row);
+      const double score = Trajectories::score(steps);
       if (score <= best_score) continue;
       best_score = score;
-      best = row;
+      best = std::move(steps);
     }
     std::vector<std::string> path;
-    for (const Evidence* at = best; at; at = parent_of(at)) path.push_back(at->local);
-    std::reverse(path.begin(), path.end());
+    for (const Evidence* step : best) path.push_back(step->local);
     return path;
   }
 

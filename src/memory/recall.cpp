@@ -7,6 +7,7 @@
 
 #include "ir/canon.h"
 #include "memory/evidence_sums.h"
+#include "memory/trajectories.h"
 #include "search/state_summary.h"
 
 namespace cairn {
@@ -42,31 +43,22 @@ struct Candidate {
 
 std::vector<std::vector<Action>> recall_traces(const std::vector<Evidence>& rows, const TaskMark& task, const PolicyParameters& parameters, std::size_t count) {
   ById by_id;
-  std::map<std::pair<std::string, std::uint64_t>, const Evidence*> passed;
+  Trajectories passed;
   for (const Evidence& row : rows) {
     if (row.task.family != task.family) continue;
     by_id.emplace(row.id, &row);
-    if (row.kind == EvidenceKind::passed) passed.emplace(std::pair{row.run, row.number}, &row);
+    passed.add(row);
   }
-  const auto parent_of = [&](const Evidence* row) -> const Evidence* {
-    const auto up = row->parent != 0 && row->parent < row->number ? passed.find({row->run, row->parent}) : passed.end();
-    return up == passed.end() ? nullptr : up->second;
-  };
   std::map<std::string, Candidate> best;   // by task
-  for (const auto& [key, row] : passed) {
-    double score = 0;
-    bool whole = true;
-    std::vector<const Evidence*> path;
-    for (const Evidence* at = row; at; at = parent_of(at)) {
-      score += at->gain;
-      path.push_back(at);
-      whole = at->parent == 0;
-    }
+  for (const auto& [key, row] : passed.rows()) {
+    const std::vector<const Evidence*> path = passed.path_to(*row);
+    const double score = Trajectories::score(path);
     const auto known = best.find(row->task.name);
+    bool whole = path.front()->parent == 0;
     if (!whole || score <= 0 || (known != best.end() && known->second.score >= score)) continue;
     Candidate c{measure_task_distance(row->task, task, parameters), score, row->task.name, {}};
-    for (std::size_t k = path.size(); k-- > 0;) {
-      const std::vector<Action> actions = actions_of(*path[k], by_id);
+    for (const Evidence* step : path) {
+      const std::vector<Action> actions = actions_of(*step, by_id);
       if (actions.empty()) whole = false;
       c.actions.insert(c.actions.end(), actions.begin(), actions.end());
     }
