@@ -27,10 +27,16 @@ struct CommandLine {
 // The environment a command runs in. Results go to out(), the rest to stderr.
 class Session {
  public:
-  Session(CommandLine words, Settings resolved) : line(std::move(words)), settings(std::move(resolved)) {}
+  Session(CommandLine words, Settings resolved)
+      : line(std::move(words)), settings(std::move(resolved)), simulated(settings.value("device") == "simulated"),
+        clock(simulated ? static_cast<Clock&>(simulated_clock) : system_clock()) {}
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
   CommandLine line;
   Settings settings;
-  Clock& clock = system_clock();
+  const bool simulated;          // --device simulated: predicted times, nothing is compiled or run
+  FakeClock simulated_clock;     // advances by its evaluations only, so that two runs are the same to the byte
+  Clock& clock;
   std::string subject;   // the program file that the command works on; `file` of JSON answers and errors
   // Text on stdout, as it is.
   void print(const std::string& text);

@@ -1,7 +1,10 @@
 #include "cli/executor.h"
 
+#include <fmt/core.h>
+
 #include "base/file.h"
 #include "ir/canon.h"
+#include "search/simulated.h"
 
 namespace cairn {
 
@@ -12,7 +15,9 @@ std::string cache_directory_of(const Session& session) {
 
 bool canonical_hash_equal(const Program& a, const Program& b) { return canonical_hash(a) == canonical_hash(b); }
 
-Result<std::unique_ptr<Evaluator>> make_task_evaluator(Session& session, const Loaded& loaded, const Target& target) {
+namespace {
+
+Result<std::unique_ptr<Evaluator>> make_cpu_task(Session& session, const Loaded& loaded, const Target& target) {
   EvalTask task;
   task.name = loaded.name;
   task.naive = loaded.program;
@@ -23,6 +28,19 @@ Result<std::unique_ptr<Evaluator>> make_task_evaluator(Session& session, const L
   return make_cpu_evaluator(std::move(task), target, options, session.clock);
 }
 
+}  // namespace
+
+Result<std::unique_ptr<Evaluator>> make_task_evaluator(Session& session, const Loaded& loaded, const Target& target) {
+  if (session.simulated) {
+    SimulatedOptions options;
+    CAIRN_TRY(options.seed, session.settings.number("seed"));
+    return std::unique_ptr<Evaluator>(new SimulatedEvaluator(loaded.program, target, options, session.simulated_clock));
+  }
+  const Setting& device = session.settings.get("device");
+  if (device.value == "cpu") return make_cpu_task(session, loaded, target);
+  return Error{Code::usage, fmt::format("unknown device '{}' (from {})", device.value, device.source), {}, {"known: cpu simulated"}};
+}
+
 std::function<Certificate(const Program&, const Program&, Exactness)> make_executor(Session& session, const Target& target) {
   return [&session, target](const Program& before, const Program& after, Exactness) {
     Loaded loaded;
@@ -30,7 +48,7 @@ std::function<Certificate(const Program&, const Program&, Exactness)> make_execu
     loaded.program = before;
     Certificate failed;
     failed.rung = Rung::executed;
-    auto evaluator = make_task_evaluator(session, loaded, target);
+    auto evaluator = make_cpu_task(session, loaded, target);
     if (!evaluator.ok()) {
       failed.reason = evaluator.error().message;
       return failed;

@@ -77,16 +77,20 @@ Result<void> write_snapshot(const Snapshot& snapshot, const std::string& path) {
 
 }  // namespace
 
-bool needs_memory(const Settings& settings, bool remembers) {
-  const Setting& file = settings.get("memory");
-  if (settings.value("proposer") == "memory") return true;
-  return file.value != "off" && (remembers || file.source != "default");
+bool needs_memory(const Session& session, bool remembers) {
+  if (session.settings.value("proposer") == "memory") return true;
+  return !search_memory_path(session).empty() && (remembers || session.settings.get("memory").source != "default");
 }
 
 std::string memory_path(const Settings& settings) {
   const std::string& path = settings.value("memory");
   if (path == "off") return {};
   return path.empty() ? default_memory_path() : path;
+}
+
+std::string search_memory_path(const Session& session) {
+  const bool named = session.settings.get("memory").source != "default";
+  return session.simulated && !named ? std::string() : memory_path(session.settings);
 }
 
 Result<MemoryMode> memory_mode(const Settings& settings) {
@@ -105,7 +109,7 @@ void MemoryRun::note_failure(const Error& error) {
 Result<std::unique_ptr<MemoryRun>> MemoryRun::open(Session& session, const MemoryRunInfo& info, const Target& target) {
   std::unique_ptr<MemoryRun> run(new MemoryRun);
   CAIRN_TRY(const MemoryMode mode, memory_mode(session.settings));
-  const std::string path = memory_path(session.settings);
+  const std::string path = search_memory_path(session);
   if (!path.empty()) {
     Result<MemoryStore> store = open_or_begin(path);
     const bool named = session.settings.get("memory").source != "default";

@@ -49,10 +49,12 @@ class MemoryRun {
 };
 
 // True if searches by these settings read or write a memory: the memory proposes, a file was named, or the command remembers
-// by itself and memory is not off.
-bool needs_memory(const Settings& settings, bool remembers);
+// by itself and there is a file for it.
+bool needs_memory(const Session& session, bool remembers);
 // The memory file that the settings name: empty if there is none.
 std::string memory_path(const Settings& settings);
+// The same for a search: a simulated device's outcomes stay out of a file that was not named for them.
+std::string search_memory_path(const Session& session);
 Result<MemoryMode> memory_mode(const Settings& settings);
 
 }  // namespace cairn

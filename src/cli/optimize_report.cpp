@@ -81,7 +81,7 @@ Result<Json> make_report(Session& session, const Loaded& loaded, SearchRun& run,
     if (last || (timed.count(i + 1) != 0 && !certifier.late()) || (!set.ok() && find_failure(set) == nullptr)) {
       // A step that neither keeps its instances nor is small enough to interpret is run on the machine; the winner always.
       measured = last ? run.best_result : run.evaluator->evaluate(step.after);
-      set.certificates.push_back(executed_certificate(*measured));
+      if (run.evaluator->executes()) set.certificates.push_back(executed_certificate(*measured));
     }
     if (!set.ok()) {
       const Certificate* failure = find_failure(set);

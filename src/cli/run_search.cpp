@@ -99,7 +99,7 @@ Result<SearchRun> run_search(Session& session, const Loaded& loaded, const std::
   Journal journal = Journal::in_memory();
   if (!directory.empty()) CAIRN_CHECKED(make_directories(directory));
   std::unique_ptr<MemoryRun> memory;
-  if (needs_memory(session.settings, remembers)) {
+  if (needs_memory(session, remembers)) {
     const MemoryRunInfo info{loaded.name, options.algorithm, directory, loaded.program, run.evaluator->device(), options.seed};
     CAIRN_TRY(memory, MemoryRun::open(session, info, run.target));
   }
@@ -142,6 +142,7 @@ Result<SearchRun> run_search(Session& session, const Loaded& loaded, const std::
     if (!directory.empty()) error.notes.push_back("run the same command again to resume from " + join_path(directory, "journal.jsonl"));
     return error;
   }
+  if (!run.evaluator->executes()) run.summary.notes.push_back("all times are predicted: the device is simulated, nothing was compiled or run");
   CAIRN_CHECKED(settle(run, engine));
   return run;
 }

@@ -75,7 +75,7 @@ const std::vector<SettingRow>& known_settings() {
       {"jobs", "0", "compile workers; 0 means one a core"},
       {"budget", "200evals,60s", "limit of a search: a list of evals, proposals, s, min, h, usd"},
       {"target", "host", "machine to optimise for: host, described, or a JSON file that 'cairn doctor --show-target' printed"},
-      {"device", "cpu", "device that runs candidates"},
+      {"device", "cpu", "device that runs candidates: cpu, or simulated, which predicts their times and runs nothing"},
       {"out", "", "file or directory that results are written to"},
       {"algorithm", "beam", "search algorithm"},
       {"proposer", "cost-model", "what proposes moves: cost-model, memory, enumerate or random"},

@@ -60,6 +60,8 @@ class Evaluator {
   virtual std::vector<EvalResult> remeasure(const std::vector<Program>& programs) = 0;
   virtual const Target& target() const = 0;
   virtual std::string device() const = 0;   // fingerprint for journals and memory
+  // False if it runs nothing: then what passes has no `executed` certificate.
+  virtual bool executes() const { return true; }
 };
 
 struct CpuEvalOptions {

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "memory/cards.h"
+#include "search/simulated.h"
 
 namespace cairn {
 
@@ -230,6 +231,8 @@ const std::vector<Evidence>& MemoryGuide::rows() const { return impl_->rows; }
 TaskMark mark_task(const std::string& name, const Program& naive, const Target& target) { return {name, family_of(naive), task_features(naive, target)}; }
 
 DeviceMark mark_device(const std::string& fingerprint, const Target& target) {
+  // Predicted times say little of any machine, whatever target they were predicted for.
+  if (fingerprint == kSimulatedDevice) return {fingerprint, fingerprint, fingerprint};
   const int width = target.vector_bytes.empty() ? 0 : target.vector_bytes.back();
   return {fingerprint, fmt::format("{}-v{}", target.kind, width), target.kind};
 }

@@ -56,7 +56,7 @@ class MemoryGuide final : public Guide {
 
 // The mark of a task: family and features of its naive program.
 TaskMark mark_task(const std::string& name, const Program& naive, const Target& target);
-// The mark of a device: its fingerprint, and architecture and kind from the target.
+// The mark of a device: its fingerprint, and architecture and kind from the target; a simulated device is of its own kind.
 DeviceMark mark_device(const std::string& fingerprint, const Target& target);
 
 }  // namespace cairn

@@ -1,11 +1,14 @@
 // A simulated device: times are the cost model's, with seeded noise and failures; nothing is compiled. Used by
-// tests of searches and, later, of the memory: deterministic to the byte.
+// tests of searches and of the memory, and by `--device simulated`: deterministic to the byte.
 #pragma once
 #include <functional>
 
 #include "eval/evaluator.h"
 
 namespace cairn {
+
+// Its fingerprint.
+inline constexpr const char* kSimulatedDevice = "simulated";
 
 struct SimulatedOptions {
   std::uint64_t seed = 1;
@@ -21,7 +24,8 @@ class SimulatedEvaluator : public Evaluator {
   EvalResult evaluate(const Program& candidate) override;
   std::vector<EvalResult> remeasure(const std::vector<Program>& programs) override;
   const Target& target() const override { return target_; }
-  std::string device() const override { return "simulated"; }
+  std::string device() const override { return kSimulatedDevice; }
+  bool executes() const override { return false; }
   std::uint64_t evaluations() const { return evaluations_; }
 
  private:
