@@ -136,8 +136,9 @@ bool independent_dims(const Access& access, const std::vector<std::string>& inne
   return true;
 }
 
-// Distinct inner iterations (outer loops equal) touch distinct elements.
-bool is_injective(const Access& access, const std::vector<std::string>& inner) {
+}  // namespace
+
+bool touches_apart(const Access& access, const std::vector<std::string>& inner) {
   std::vector<PairRelation> relations;
   std::vector<const Stmt*> running;
   for (const Stmt* loop : access.loops) {
@@ -154,7 +155,6 @@ bool is_injective(const Access& access, const std::vector<std::string>& inner) {
   }
   return true;
 }
-}  // namespace
 
 std::optional<Footprint> footprint_of(const Program&, const std::vector<const Access*>& accesses,
                                       const std::vector<std::string>& inner) {
@@ -162,7 +162,6 @@ std::optional<Footprint> footprint_of(const Program&, const std::vector<const Ac
   const std::size_t rank = accesses[0]->subscripts.size();
   std::vector<std::vector<Span>> spans;
   Footprint out;
-  out.injective = true;
   for (const Access* access : accesses) {
     if (access->tensor != accesses[0]->tensor || access->subscripts.size() != rank) return std::nullopt;
     const Boxer boxer(*access, inner);
@@ -173,7 +172,6 @@ std::optional<Footprint> footprint_of(const Program&, const std::vector<const Ac
       dims.push_back(std::move(*span));
     }
     spans.push_back(std::move(dims));
-    out.injective = out.injective && is_injective(*access, inner);
   }
   std::vector<Interval> box;   // relative to the first access's outer part
   std::vector<std::vector<Interval>> own(accesses.size());

@@ -14,7 +14,6 @@ struct BoxDim { ExprPtr origin; std::int64_t extent = 0; };
 struct Footprint {
   std::vector<BoxDim> dims;
   bool exact = false;       // every element of the box is touched (by one of the accesses alone)
-  bool injective = false;   // distinct inner iterations of each access touch distinct elements
 };
 // The union box of the accesses (of one tensor) when the loops in `inner` (variables) run over their ranges.
 // Guards above the accesses are not used to shrink it, and a stride pads it to the box: elements may lie
@@ -22,5 +21,7 @@ struct Footprint {
 // sums and quotients, or if two accesses are not a constant apart.
 std::optional<Footprint> footprint_of(const Program& program, const std::vector<const Access*>& accesses,
                                       const std::vector<std::string>& inner);
+// True if distinct iterations of the loops in `inner`, the others equal, surely touch distinct elements.
+bool touches_apart(const Access& access, const std::vector<std::string>& inner);
 
 }  // namespace cairn

@@ -1,6 +1,7 @@
 #include "ir/program.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace cairn {
@@ -34,9 +35,12 @@ Location locate(const Program& program, SourcePos pos) {
   where.file = program.source()->file;
   const std::string& text = program.source()->text;
   if (pos == kNoPos || pos > text.size()) return where;
-  const auto at = text.begin() + static_cast<std::ptrdiff_t>(pos);
-  where.line = static_cast<std::uint32_t>(std::count(text.begin(), at, '\n')) + 1;
-  const std::size_t start = pos == 0 ? 0 : text.rfind('\n', pos - 1) + 1;  // npos + 1 == 0
+  where.line = 1;
+  std::size_t start = 0;
+  while (const void* found = std::memchr(text.data() + start, '\n', pos - start)) {
+    start = static_cast<std::size_t>(static_cast<const char*>(found) - text.data()) + 1;
+    ++where.line;
+  }
   where.column = static_cast<std::uint32_t>(pos - start) + 1;
   const std::size_t end = std::min(text.find('\n', start), text.size());
   where.line_text = text.substr(start, end - start);

@@ -35,6 +35,25 @@ Body replace_below(const Body& body, const StmtPath& path, std::size_t depth, co
   return out;
 }
 
+std::size_t count_equations_below(const Body& body) {
+  std::size_t count = 0;
+  for (const StmtPtr& stmt : body) count += stmt->is_equation() ? 1 : count_equations_below(stmt->body);
+  return count;
+}
+
+void gather_equations(const Body& body, StmtPath& path, std::vector<EquationRef>& out) {
+  path.push_back(0);
+  for (const StmtPtr& stmt : body) {
+    if (stmt->is_equation()) {
+      out.push_back({stmt.get(), path});
+    } else {
+      gather_equations(stmt->body, path, out);
+    }
+    ++path.back();
+  }
+  path.pop_back();
+}
+
 bool same_pointers(const Body& a, const Body& b) { return a == b; }
 
 StmtPtr rewrite_stmt_exprs(const StmtPtr& stmt, const std::function<ExprPtr(const ExprPtr&)>& fn) {
@@ -131,9 +150,9 @@ StmtPtr rename_loop_var(const StmtPtr& loop, const std::string& to) {
 
 std::vector<EquationRef> collect_equations(const Body& body) {
   std::vector<EquationRef> out;
-  visit_stmts(body, [&out](const Stmt& stmt, const StmtContext& context) {
-    if (stmt.is_equation()) out.push_back({&stmt, context.path});
-  });
+  out.reserve(count_equations_below(body));
+  StmtPath path;
+  gather_equations(body, path, out);
   return out;
 }
 

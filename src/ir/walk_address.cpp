@@ -29,22 +29,23 @@ bool parse_index(std::string_view text, std::uint32_t* out) {
 
 Error no_site(std::string message) { return Error{Code::no_site, std::move(message), {}, {}}; }
 
-// Paths of the loops of one name below a nest, pre-order.
-void find_loops(const StmtPtr& stmt, std::string_view var, StmtPath& path, std::vector<StmtPath>& out) {
-  if (stmt->is_loop() && stmt->var == var) out.push_back(path);
-  path.push_back(0);
-  for (const StmtPtr& child : stmt->body) {
-    find_loops(child, var, path, out);
-    ++path.back();
-  }
-  path.pop_back();
+// Loops of one name in a nest, itself included.
+std::size_t count_loops(const Stmt& stmt, std::string_view var) {
+  std::size_t count = stmt.is_loop() && stmt.var == var ? 1 : 0;
+  for (const StmtPtr& child : stmt.body) count += count_loops(*child, var);
+  return count;
 }
 
-std::vector<StmtPath> loops_named(const Body& body, std::uint32_t nest, std::string_view var) {
-  std::vector<StmtPath> out;
-  StmtPath path{nest};
-  find_loops(body[nest], var, path, out);
-  return out;
+// Extends the path of `stmt` to the loop of this name that `skip` others precede in pre-order; false if there are fewer.
+bool extend_to_loop(const Stmt& stmt, std::string_view var, std::size_t* skip, StmtPath* path) {
+  if (stmt.is_loop() && stmt.var == var && (*skip)-- == 0) return true;
+  path->push_back(0);
+  for (const StmtPtr& child : stmt.body) {
+    if (extend_to_loop(*child, var, skip, path)) return true;
+    ++path->back();
+  }
+  path->pop_back();
+  return false;
 }
 
 // Each name once: programs use the same few in every nest.
@@ -54,6 +55,18 @@ void collect_vars(const Body& body, std::vector<std::string_view>& out) {
     collect_vars(stmt->body, out);
   }
 }
+
+// Extends the path of what holds `body` to the equation that `skip` others precede in text order; false if there are fewer.
+bool extend_to_equation(const Body& body, std::size_t* skip, StmtPath* path) {
+  path->push_back(0);
+  for (const StmtPtr& stmt : body) {
+    if (stmt->is_equation() ? (*skip)-- == 0 : extend_to_equation(stmt->body, skip, path)) return true;
+    ++path->back();
+  }
+  path->pop_back();
+  return false;
+}
+
 // Equations below `body` that stand before `path` in text order.
 std::size_t count_before(const Body& body, const StmtPath& path, std::size_t depth) {
   std::size_t count = 0;
@@ -69,9 +82,16 @@ std::size_t count_before(const Body& body, const StmtPath& path, std::size_t dep
 std::string loop_address(const Body& body, const StmtPath& path) {
   const Stmt* loop = stmt_at(body, path);
   CAIRN_CHECK(loop != nullptr && loop->is_loop());
-  const std::vector<StmtPath> all = loops_named(body, path[0], loop->var);
-  const auto k = std::find(all.begin(), all.end(), path) - all.begin();
-  return k == 0 ? fmt::format("{}.{}", path[0], loop->var) : fmt::format("{}.{}#{}", path[0], loop->var, k);
+  std::size_t before = 0;
+  const Stmt* above = body[path[0]].get();
+  for (std::size_t depth = 1; depth < path.size(); ++depth) {
+    if (above->is_loop() && above->var == loop->var) ++before;
+    for (std::size_t k = 0; k < path[depth]; ++k) before += count_loops(*above->body[k], loop->var);
+    above = above->body[path[depth]].get();
+  }
+  std::string out = std::to_string(path[0]) + "." + loop->var;
+  if (before > 0) out += "#" + std::to_string(before);
+  return out;
 }
 
 Result<StmtPath> find_loop(const Body& body, std::string_view address) {
@@ -87,11 +107,11 @@ Result<StmtPath> find_loop(const Body& body, std::string_view address) {
     return no_site(fmt::format("loop {}: the program has {} top-level statements, numbered from 0", address, body.size()));
   }
   const std::string_view var = address.substr(dot + 1, mark - dot - 1);
-  std::vector<StmtPath> all = loops_named(body, nest, var);
-  if (k >= all.size()) {
-    return no_site(fmt::format("loop {}: nest {} has {} loop{} named {}", address, nest, all.size(), all.size() == 1 ? "" : "s", var));
-  }
-  return std::move(all[k]);
+  StmtPath path{nest};
+  std::size_t skip = k;
+  if (extend_to_loop(*body[nest], var, &skip, &path)) return path;
+  const std::size_t count = count_loops(*body[nest], var);
+  return no_site(fmt::format("loop {}: nest {} has {} loop{} named {}", address, nest, count, count == 1 ? "" : "s", var));
 }
 
 std::string equation_address(const Body& body, const StmtPath& path) {
@@ -105,9 +125,10 @@ Result<StmtPath> find_equation(const Body& body, std::string_view address) {
   if (address.size() < 2 || address[0] != 's' || !parse_index(address.substr(1), &k)) {
     return no_site(fmt::format("'{}' is not an equation; expected sK, as s0", address));
   }
-  std::vector<EquationRef> all = collect_equations(body);
-  if (k >= all.size()) return no_site(fmt::format("equation {}: the program has {} equations, s0 first", address, all.size()));
-  return std::move(all[k].path);
+  StmtPath path;
+  std::size_t skip = k;
+  if (extend_to_equation(body, &skip, &path)) return path;
+  return no_site(fmt::format("equation {}: the program has {} equations, s0 first", address, count_before(body, {static_cast<std::uint32_t>(body.size())}, 0)));
 }
 
 std::string fresh_tensor(const Program& program, const std::vector<std::string>& also_taken) {

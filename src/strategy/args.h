@@ -41,6 +41,8 @@ class Args {
   std::vector<std::int64_t> get_ints(std::string_view name) const;
   std::vector<std::string> get_list(std::string_view name) const;  // split at '+'
   void set(std::string name, std::string value);
+  void add(std::string name, std::string value) { values_.emplace_back(std::move(name), std::move(value)); }  // not there yet
+  void reserve(std::size_t count) { values_.reserve(count); }
   const std::vector<std::pair<std::string, std::string>>& values() const { return values_; }
   friend bool operator==(const Args&, const Args&) = default;
 

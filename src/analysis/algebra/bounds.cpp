@@ -175,7 +175,7 @@ Bounds Prover::bounds_of(const ExprPtr& e, const Place& place) {
 }
 
 Bounds Prover::bounds_of_sum(const ExprPtr& e, const Place& place) {
-  std::vector<Leaf> leaves = leaves_of(e, ChainKind::sum);
+  std::vector<Leaf> leaves = operands_of(e, ChainKind::sum);
   Bounds total = point(0);
   std::vector<bool> used(leaves.size(), false);
   const auto pair_up = [&](const auto& fits, const Bounds& gives) {
@@ -203,7 +203,7 @@ Bounds Prover::bounds_of_sum(const ExprPtr& e, const Place& place) {
 }
 
 Bounds Prover::bounds_of_product(const ExprPtr& e, const Place& place) {
-  const std::vector<Leaf> leaves = leaves_of(e, ChainKind::product);
+  const std::vector<Leaf> leaves = operands_of(e, ChainKind::product);
   Bounds total = point(1);
   std::vector<bool> used(leaves.size(), false);
   for (std::size_t p = 0; p < leaves.size(); ++p) {
@@ -331,7 +331,7 @@ Bounds Prover::bounds_of_tensor(const std::string& name) {
 Bounds Prover::bounds_of_writes(const std::string& name) {
   Bounds all = closed(kInfinity, -kInfinity);
   bool any = false, scaled = false;
-  for (const EquationRef& ref : collect_equations(program_.body())) {
+  for (const EquationRef& ref : equations_) {
     if (ref.equation->tensor != name) continue;
     const Place place = place_of(program_, ref.path);
     const std::optional<SelfUpdate> update = match_self_update(*ref.equation);

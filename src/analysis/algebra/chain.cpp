@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "base/check.h"
 
@@ -21,6 +22,17 @@ void collect_leaves(const ExprPtr& e, ChainKind kind, bool inverse, ExprPath* pa
     const bool flips = e->op == Op::neg || (k == 1 && inverts_right(e->op));
     collect_leaves(e->args[k], kind, inverse != flips, path, out);
     path->pop_back();
+  }
+}
+
+void collect_operands(const ExprPtr& e, ChainKind kind, bool inverse, std::vector<Leaf>* out) {
+  if (chain_kind(*e) != kind) {
+    out->push_back({e, inverse, {}});
+    return;
+  }
+  for (std::size_t k = 0; k < e->args.size(); ++k) {
+    const bool flips = e->op == Op::neg || (k == 1 && inverts_right(e->op));
+    collect_operands(e->args[k], kind, inverse != flips, out);
   }
 }
 
@@ -43,24 +55,24 @@ void normalize_sign(Leaf* leaf) {
 
 ExprPtr join(Op op, const ExprPtr& a, const ExprPtr& b) { return make_expr(op, {a, b}); }
 
+ExprPtr append_leaf(ChainKind kind, ExprPtr acc, Leaf leaf) {
+  if (kind == ChainKind::sum) normalize_sign(&leaf);
+  if (is_neutral(kind, *leaf.expr)) return acc;
+  if (!acc) return leaf.inverse ? make_inverse(kind, leaf.expr) : leaf.expr;
+  const Op op = kind == ChainKind::sum ? (leaf.inverse ? Op::sub : Op::add) : (leaf.inverse ? Op::div : Op::mul);
+  return join(op, acc, leaf.expr);
+}
+
 // acc op leaf, with a chain's own leaves joined one by one.
 ExprPtr append(ChainKind kind, ExprPtr acc, const ExprPtr& e, bool inverse) {
-  for (Leaf& leaf : leaves_of(e, kind)) {
-    leaf.inverse = leaf.inverse != inverse;
-    if (kind == ChainKind::sum) normalize_sign(&leaf);
-    if (is_neutral(kind, *leaf.expr)) continue;
-    if (!acc) {
-      acc = leaf.inverse ? make_inverse(kind, leaf.expr) : leaf.expr;
-      continue;
-    }
-    const Op op = kind == ChainKind::sum ? (leaf.inverse ? Op::sub : Op::add) : (leaf.inverse ? Op::div : Op::mul);
-    acc = join(op, acc, leaf.expr);
-  }
+  if (chain_kind(*e) != kind) return append_leaf(kind, std::move(acc), {e, inverse, {}});
+  for (const Leaf& leaf : operands_of(e, kind)) acc = append_leaf(kind, std::move(acc), {leaf.expr, leaf.inverse != inverse, {}});
   return acc;
 }
 
 ExprPtr build_sum(const std::vector<Leaf>& leaves) {
   std::vector<Leaf> terms;
+  terms.reserve(leaves.size());
   for (Leaf leaf : leaves) {
     normalize_sign(&leaf);
     if (!is_neutral(ChainKind::sum, *leaf.expr)) terms.push_back(std::move(leaf));
@@ -186,8 +198,16 @@ ChainKind chain_kind(const Expr& e) {
   }
 }
 
+std::vector<Leaf> operands_of(const ExprPtr& e, ChainKind kind) {
+  std::vector<Leaf> out;
+  out.reserve(4);
+  collect_operands(e, kind, false, &out);
+  return out;
+}
+
 std::vector<Leaf> leaves_of(const ExprPtr& e, ChainKind kind) {
   std::vector<Leaf> out;
+  out.reserve(4);
   ExprPath path;
   collect_leaves(e, kind, false, &path, &out);
   return out;
@@ -246,7 +266,19 @@ Digest value_hash(const Expr& e) {
   return h;
 }
 
-bool same_value(const ExprPtr& a, const ExprPtr& b) { return a == b || value_hash(*a) == value_hash(*b); }
+bool same_value(const ExprPtr& a, const ExprPtr& b) {
+  if (a == b) return true;
+  // Without literals and chains at the top, and with operands in a fixed order, the nodes decide.
+  const auto is_plain = [](const Expr& e) { return chain_kind(e) == ChainKind::none && !is_literal(e) && !commutes(e.op); };
+  if (is_plain(*a) && is_plain(*b)) {
+    if (a->op != b->op || a->name != b->name || a->dtype != b->dtype || a->args.size() != b->args.size()) return false;
+    return std::equal(a->args.begin(), a->args.end(), b->args.begin(), [](const ExprPtr& x, const ExprPtr& y) { return same_value(x, y); });
+  }
+  // A chain may come to a single leaf of any kind.
+  const bool chains = chain_kind(*a) != ChainKind::none || chain_kind(*b) != ChainKind::none;
+  if (!chains && a->op != b->op && !(is_literal(*a) && is_literal(*b))) return false;
+  return value_hash(*a) == value_hash(*b);
+}
 
 Digest commuted_hash(const Expr& e) {
   if (e.args.empty()) return {mix64(e.hash), mix64(e.hash ^ 0x7f4a7c15ULL)};

@@ -23,6 +23,8 @@ struct Leaf {
 };
 // The leaves of a maximal chain in text order; an expression that is no such chain is its own only leaf.
 std::vector<Leaf> leaves_of(const ExprPtr& e, ChainKind kind);
+// The same with empty paths, for those who do not look back at the chain.
+std::vector<Leaf> operands_of(const ExprPtr& e, ChainKind kind);
 // The chain of the leaves: positive ones first where the first is inverse, -x and negative literals as subtraction,
 // quotients with one denominator; 0 in sums and 1 in products drop out. No leaves: the neutral literal.
 ExprPtr build_chain(ChainKind kind, const std::vector<Leaf>& leaves);

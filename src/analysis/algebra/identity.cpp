@@ -24,6 +24,14 @@ bool is_integral(const Expr& e) {
   return std::all_of(e.args.begin(), e.args.end(), [](const ExprPtr& arg) { return is_integral(*arg); });
 }
 
+// Variables of `to` that `from` does not bind.
+std::vector<std::string> variables_beyond(const Expr& from, const Expr& to) {
+  const std::vector<std::string> bound = variables_of(from);
+  std::vector<std::string> out = variables_of(to);
+  std::erase_if(out, [&bound](const std::string& v) { return std::find(bound.begin(), bound.end(), v) != bound.end(); });
+  return out;
+}
+
 // Reads the rows of a table.
 class TableReader {
  public:
@@ -105,6 +113,10 @@ class TableReader {
     if (forward_.empty() || back_.empty()) return fail("found a row before the first section");
     CAIRN_TRY(row.lhs, parse_expr(trim(rest.substr(0, arrow))));
     CAIRN_TRY(row.rhs, parse_expr(trim(rest.substr(arrow + 4))));
+    row.forward_conditions.insert(row.forward_conditions.begin(), row.conditions.begin(), row.conditions.end());
+    row.back_conditions.insert(row.back_conditions.begin(), row.conditions.begin(), row.conditions.end());
+    row.forward_invents = variables_beyond(*row.lhs, *row.rhs);
+    row.back_invents = variables_beyond(*row.rhs, *row.lhs);
     row.pair[0] = forward_;
     row.pair[1] = back_;
     row.lhs_ops = ops_of(*row.lhs);
@@ -154,13 +166,6 @@ const std::vector<Rule>& find_rules(const std::map<std::string, std::vector<Rule
 
 }  // namespace
 
-std::vector<ExprPtr> Rule::conditions() const {
-  std::vector<ExprPtr> out = identity->conditions;
-  const std::vector<ExprPtr>& more = back ? identity->back_conditions : identity->forward_conditions;
-  out.insert(out.end(), more.begin(), more.end());
-  return out;
-}
-
 Result<std::vector<Identity>> parse_identities(std::string_view text) { return TableReader().read(text); }
 
 const std::vector<Identity>& identities() {
@@ -181,13 +186,6 @@ std::vector<std::string> variables_of(const Expr& pattern) {
     if (e.op == Op::loop_var && e.name != "big" && std::find(out.begin(), out.end(), e.name) == out.end()) out.push_back(e.name);
     return true;
   });
-  return out;
-}
-
-std::vector<std::string> invented_by(const Rule& rule) {
-  const std::vector<std::string> bound = variables_of(*rule.from());
-  std::vector<std::string> out = variables_of(*rule.to());
-  std::erase_if(out, [&bound](const std::string& v) { return std::find(bound.begin(), bound.end(), v) != bound.end(); });
   return out;
 }
 

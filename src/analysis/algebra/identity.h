@@ -17,7 +17,8 @@ struct Identity {
   std::string pair[2];                  // the two strategies of the section
   ExprPtr lhs, rhs;
   std::vector<ExprPtr> conditions;      // of both ways
-  std::vector<ExprPtr> forward_conditions, back_conditions; // more for one way
+  std::vector<ExprPtr> forward_conditions, back_conditions; // those and more for one way
+  std::vector<std::string> forward_invents, back_invents;   // variables of one side that the other does not bind
   bool exact = false;                   // bit-identical where both sides are whole expressions
   bool integral = false;                // only + - * and literals: holds of wrapping integers too
   std::uint64_t lhs_ops = 0, rhs_ops = 0;  // what an expression must hold for the side to fit (ops_of)
@@ -32,7 +33,7 @@ struct Rule {
   const std::string& name() const { return identity->name; }
   // False if an expression with these operators cannot fit.
   bool may_fit(std::uint64_t ops) const { return ((back ? identity->rhs_ops : identity->lhs_ops) & ~ops) == 0; }
-  std::vector<ExprPtr> conditions() const;
+  const std::vector<ExprPtr>& conditions() const { return back ? identity->back_conditions : identity->forward_conditions; }
 };
 
 // The text of the table.
@@ -48,7 +49,7 @@ const std::vector<Rule>& rules_against(std::string_view strategy);
 // Pattern variables of an expression in order of appearance, `big` left out.
 std::vector<std::string> variables_of(const Expr& pattern);
 // Variables of the right side that the left one does not bind.
-std::vector<std::string> invented_by(const Rule& rule);
+inline const std::vector<std::string>& invented_by(const Rule& rule) { return rule.back ? rule.identity->back_invents : rule.identity->forward_invents; }
 // The operators of an expression outside subscripts, as bits; of + - * and literals none.
 std::uint64_t ops_of(const Expr& e);
 // n m k.

@@ -33,7 +33,7 @@ bool is_variable(const Expr& e) { return e.op == Op::loop_var; }
 
 // The leaves of a pattern's chain: neutral literals left out, variables last.
 std::vector<Leaf> pattern_leaves(const ExprPtr& pattern, ChainKind kind) {
-  std::vector<Leaf> leaves = leaves_of(pattern, kind);
+  std::vector<Leaf> leaves = operands_of(pattern, kind);
   std::erase_if(leaves, [kind](const Leaf& leaf) { return is_neutral(kind, *leaf.expr); });
   std::stable_sort(leaves.begin(), leaves.end(), [](const Leaf& a, const Leaf& b) { return !is_variable(*a.expr) && is_variable(*b.expr); });
   return leaves;
@@ -43,11 +43,6 @@ class Matcher {
  public:
   Matcher(const Rule& rule, const ExprPtr& root, const MatchOptions& options) : rule_(rule), root_(root), options_(options) {
     kind_ = chain_kind(*rule.from());
-    before_ = commuted_hash(*root);
-    if (kind_ != ChainKind::none) {
-      top_ = pattern_leaves(rule.from(), kind_);
-      flips_ = std::none_of(top_.begin(), top_.end(), [](const Leaf& leaf) { return leaf.inverse; });
-    }
   }
 
   std::vector<Match> run() {
@@ -99,7 +94,7 @@ class Matcher {
     if (kind != ChainKind::none) {
       if (chain_kind(*subject) != kind) return false;
       const std::vector<Leaf> ps = pattern_leaves(pattern, kind);
-      const std::vector<Leaf> ss = leaves_of(subject, kind);
+      const std::vector<Leaf> ss = operands_of(subject, kind);
       std::vector<bool> used(ss.size(), false);
       // The 1 of 1/x is no factor of its own where the pattern only divides.
       const bool divides = std::all_of(ps.begin(), ps.end(), [](const Leaf& leaf) { return leaf.inverse; });
@@ -127,7 +122,7 @@ class Matcher {
   // The leaves of `value` (of polarity `inverse`) among the unused ones; false if they are not all there.
   static bool take_leaves(ChainKind kind, const ExprPtr& value, bool inverse, const std::vector<Leaf>& leaves, std::vector<bool>* used,
                           std::vector<std::size_t>* taken) {
-    for (const Leaf& part : leaves_of(value, kind)) {
+    for (const Leaf& part : operands_of(value, kind)) {
       bool found = false;
       for (std::size_t k = 0; k < leaves.size() && !found; ++k) {
         if ((*used)[k] || leaves[k].inverse != (part.inverse != inverse) || !same_value(leaves[k].expr, part.expr)) continue;
@@ -193,7 +188,12 @@ class Matcher {
   }
 
   void match_top(const ExprPtr& chain, const ExprPath& path) {
+    if (top_.empty()) {
+      top_ = pattern_leaves(rule_.from(), kind_);
+      flips_ = std::none_of(top_.begin(), top_.end(), [](const Leaf& leaf) { return leaf.inverse; });
+    }
     chain_ = leaves_of(chain, kind_);
+    if (chain_.size() < top_.size()) return;   // a leaf each, at least
     for (int flip = 0; flip < (flips_ ? 2 : 1); ++flip) {
       std::vector<bool> used(chain_.size(), false);
       std::vector<std::vector<std::size_t>> taken;
@@ -275,7 +275,8 @@ class Matcher {
       match.whole = inside == match.consumed.size();
     }
     const Digest result = commuted_hash(*rewrite_at(rule_, root_, match));
-    if (result == before_ || std::find(results_.begin(), results_.end(), result) != results_.end()) return full();
+    if (results_.empty()) results_.push_back(commuted_hash(*root_));
+    if (std::find(results_.begin(), results_.end(), result) != results_.end()) return full();
     results_.push_back(result);
     out_.push_back(std::move(match));
     return full();
@@ -290,8 +291,7 @@ class Matcher {
   std::vector<Leaf> chain_;    // the subject's leaves
   Bindings bindings_;
   std::vector<Match> out_;
-  Digest before_;
-  std::vector<Digest> results_;
+  std::vector<Digest> results_;   // of the expression itself and of the matches
   std::size_t steps_ = 0;
 };
 

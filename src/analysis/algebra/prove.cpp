@@ -56,16 +56,24 @@ std::int64_t safe_exponent(ComputeType type) { return type == ComputeType::f64 ?
 Place place_of(const Program& program, const StmtPath& equation, const ExprPath& node) {
   Place place;
   place.path = equation;
-  for (std::size_t depth = 1; depth <= equation.size(); ++depth) {
-    const Stmt* stmt = stmt_at(program.body(), StmtPath(equation.begin(), equation.begin() + static_cast<std::ptrdiff_t>(depth)));
-    if (!stmt) break;
-    if (stmt->is_loop()) place.loops.push_back({stmt->var, stmt->extent});
-    if (stmt->is_test()) add_known(stmt->cond, &place.known);
-    if (stmt->is_equation()) place.equation = stmt;
+  const Body* level = &program.body();
+  place.loops.reserve(equation.size());
+  for (const std::uint32_t index : equation) {
+    if (index >= level->size()) break;
+    const Stmt& stmt = *(*level)[index];
+    if (stmt.is_loop()) place.loops.push_back({stmt.var, stmt.extent});
+    if (stmt.is_test()) add_known(stmt.cond, &place.known);
+    if (stmt.is_equation()) place.equation = &stmt;
+    level = &stmt.body;
   }
   if (!place.equation) return place;
   const Tensor* target = program.find(place.equation->tensor);
   place.type = target ? compute_type(target->dtype) : ComputeType::f32;
+  return node.empty() ? place : place_in(program, std::move(place), node);
+}
+
+Place place_in(const Program& program, Place place, const ExprPath& node) {
+  if (!place.equation) return place;
   ExprPtr at = place.equation->rhs;
   for (const std::uint32_t k : node) {
     if (k >= at->args.size()) break;
@@ -137,11 +145,16 @@ bool Prover::is_max_over(const ExprPtr& upper, const ExprPtr& e, const Place& pl
   return upper->op == Op::read && reduction_includes(*upper, e, place);
 }
 
+ExprPtr condition_of(const ExprPtr& condition, const Bindings& bindings, const Place& place) {
+  if (!uses_var(*condition, "big")) return instantiate(condition, bindings);
+  Bindings all = bindings;
+  all.emplace_back("big", make_int(safe_exponent(place.type)));
+  return instantiate(condition, all);
+}
+
 std::vector<ExprPtr> conditions_of(const Rule& rule, const Match& match, const Place& place) {
-  Bindings bindings = match.bindings;
-  bindings.emplace_back("big", make_int(safe_exponent(place.type)));
   std::vector<ExprPtr> out;
-  for (const ExprPtr& condition : rule.conditions()) out.push_back(instantiate(condition, bindings));
+  for (const ExprPtr& condition : rule.conditions()) out.push_back(condition_of(condition, match.bindings, place));
   return out;
 }
 

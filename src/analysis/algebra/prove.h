@@ -8,7 +8,7 @@
 #include "analysis/affine.h"
 #include "analysis/algebra/chain.h"
 #include "analysis/algebra/match.h"
-#include "ir/program.h"
+#include "ir/walk.h"
 
 namespace cairn::algebra {
 
@@ -34,11 +34,13 @@ struct Place {
 };
 // The place of a node of an equation's right side: T tests and if_then_else above it count.
 Place place_of(const Program& program, const StmtPath& equation, const ExprPath& node = {});
+// The place of a node of its right side, given an equation's.
+Place place_in(const Program& program, Place equation, const ExprPath& node);
 
 // Proves conditions about one program; keeps a reference to it and remembers the bounds of its tensors.
 class Prover {
  public:
-  explicit Prover(const Program& program) : program_(program) {}
+  explicit Prover(const Program& program) : program_(program), equations_(collect_equations(program.body())) {}
   // yes and no hold for every instance of the place. A sign or an order is proved over the reals and of every value that
   // is not NaN; `e!=0` and `e<inf` also after rounding in the place's compute type, `e<inf` of NaN too.
   Truth prove(const ExprPtr& condition, const Place& place);
@@ -56,13 +58,15 @@ class Prover {
   bool reduction_includes(const Expr& maximum, const ExprPtr& e, const Place& place);
 
   const Program& program_;
+  std::vector<EquationRef> equations_;
   std::map<std::string, Bounds, std::less<>> tensors_;
   unsigned depth_ = 0;
 };
 
 // The largest exponent that exp takes safely in a compute type: 80 (f32), 700 (f64).
 std::int64_t safe_exponent(ComputeType type);
-// A row's conditions with the match's values, `big` included.
+// A row's condition with values of its variables, `big` included; its conditions with the match's.
+ExprPtr condition_of(const ExprPtr& condition, const Bindings& bindings, const Place& place);
 std::vector<ExprPtr> conditions_of(const Rule& rule, const Match& match, const Place& place);
 // "A_{i,j}>0 at s3" or "A_{i-1,j}>0 at s3 if i>0": a side condition, naming the elements, the equation and the conditions
 // of its right side that the place stands under; the expressions parse back. It is evaluated in the type that the equation

@@ -41,9 +41,8 @@ bool loops_around(const Program& program, const StmtPath& path, std::vector<cons
 }  // namespace
 
 bool Prover::reduction_includes(const Expr& maximum, const ExprPtr& e, const Place& place) {
-  const std::vector<EquationRef> equations = collect_equations(program_.body());
   const EquationRef* reduction = nullptr;
-  for (const EquationRef& ref : equations) {
+  for (const EquationRef& ref : equations_) {
     if (ref.equation->tensor != maximum.name) continue;
     const std::optional<SelfUpdate> update = match_self_update(*ref.equation);
     if (update && update->op == UpdateOp::max) {
@@ -88,7 +87,7 @@ bool Prover::reduction_includes(const Expr& maximum, const ExprPtr& e, const Pla
   bool fresh = true;
   visit_expr(*x, [&](const Expr& node) {
     if (node.op != Op::read) return true;
-    for (const EquationRef& ref : equations) fresh = fresh && (ref.equation->tensor != node.name || ref.path < reduction->path);
+    for (const EquationRef& ref : equations_) fresh = fresh && (ref.equation->tensor != node.name || ref.path < reduction->path);
     return true;
   });
   return fresh;

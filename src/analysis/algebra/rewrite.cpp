@@ -51,7 +51,7 @@ ExprPtr instantiate(const ExprPtr& pattern, const Bindings& bindings) {
     return *value;
   }
   if (const ChainKind kind = chain_kind(p); kind != ChainKind::none) {
-    std::vector<Leaf> leaves = leaves_of(pattern, kind);
+    std::vector<Leaf> leaves = operands_of(pattern, kind);
     for (Leaf& leaf : leaves) leaf.expr = instantiate(leaf.expr, bindings);
     if (const ExprPtr folded = fold_literals(kind, leaves)) return folded;
     return kind == ChainKind::product && is_ordered(leaves) ? build_in_order(leaves) : build_chain(kind, leaves);

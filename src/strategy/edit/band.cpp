@@ -171,10 +171,11 @@ bool all_mentions_use(const Body& body, const std::string& tensor, const std::st
 
 std::size_t count_mentions(const Body& body, std::string_view tensor) {
   std::size_t count = 0;
-  visit_stmts(body, [&](const Stmt& stmt, const StmtContext&) {
-    if (stmt.is_equation()) count += mentions_below(stmt, tensor) ? 1 : 0;
-    if (stmt.is_test()) count += reads_tensor(*stmt.cond, tensor) ? 1 : 0;
-  });
+  for (const StmtPtr& stmt : body) {
+    if (stmt->is_equation()) count += mentions_below(*stmt, tensor) ? 1 : 0;
+    if (stmt->is_test()) count += reads_tensor(*stmt->cond, tensor) ? 1 : 0;
+    count += count_mentions(stmt->body, tensor);
+  }
   return count;
 }
 

@@ -31,7 +31,10 @@ ConcatMatcher::ConcatMatcher(const Program& program, std::vector<std::uint32_t> 
 
 Error ConcatMatcher::refuse_at(SourcePos pos, int condition, std::string message) const { return refuse(program_, pos, condition, std::move(message)); }
 
-ExprPtr ConcatMatcher::renamed(std::size_t nest, const ExprPtr& e) const { return nest == 0 ? e : substitute_vars(e, names_[nest]); }
+ExprPtr ConcatMatcher::renamed(std::size_t nest, const ExprPtr& e) const {
+  const auto changes = [](const auto& name) { return name.second->name != name.first; };
+  return nest == 0 || std::none_of(names_[nest].begin(), names_[nest].end(), changes) ? e : substitute_vars(e, names_[nest]);
+}
 
 ConcatMatcher::Exprs ConcatMatcher::renamed_all(const Exprs& exprs) const {
   Exprs out;
@@ -233,7 +236,7 @@ Result<Body> ConcatMatcher::walk_bodies(const std::vector<const Body*>& bodies, 
     Result<StmtPtr> now = walk(stmts, path, collect);
     path.pop_back();
     if (!now) return std::move(now.error());
-    out.push_back(*std::move(now));
+    if (!collect) out.push_back(*std::move(now));
   }
   return out;
 }
@@ -279,7 +282,8 @@ Result<StmtPtr> ConcatMatcher::walk(const Stmts& stmts, StmtPath& path, bool col
     if (axis) axis_vars_.pop_back();
   }
   if (!body) return std::move(body.error());
-  if (first.is_test()) return make_test(collect ? first.cond : cond, *std::move(body), first.pos);
+  if (collect) return shared_at(program_.body(), StmtPath{nests_[0]});   // only what is collected counts
+  if (first.is_test()) return make_test(cond, *std::move(body), first.pos);
   const std::int64_t extent = axis ? offsets_.back() + extents_.back() : first.extent;
   return with_body(*loop_like(first, first.kind, extent, first.var, first.mark), *std::move(body));
 }

@@ -17,28 +17,6 @@
 namespace cairn {
 namespace {
 
-// Calls fn with the tensor and subscripts of every mention, and the ranges of the loops around.
-using MentionFn = std::function<void(const std::string&, const std::vector<ExprPtr>&, const VarRanges&, bool write)>;
-void visit_mentions(const StmtPtr& nest, const MentionFn& fn) {
-  visit_stmts({nest}, [&](const Stmt& stmt, const StmtContext& context) {
-    VarRanges ranges;
-    for (const Stmt* above : context.enclosing) {
-      if (above->is_loop()) ranges[above->var] = {0, above->extent - 1};
-    }
-    const auto look = [&](const Expr& root) {
-      visit_expr(root, [&](const Expr& e) {
-        if (e.op == Op::read) fn(e.name, e.args, ranges, false);
-        return true;
-      });
-    };
-    if (stmt.is_test()) look(*stmt.cond);
-    if (!stmt.is_equation()) return;
-    for (const ExprPtr& s : stmt.subscripts) look(*s);
-    look(*stmt.rhs);
-    fn(stmt.tensor, stmt.subscripts, ranges, true);
-  });
-}
-
 // The nest with a tensor's mentions renamed, subscripts counted from `lo`.
 StmtPtr redirected(const StmtPtr& nest, const std::string& from, const std::string& to, const std::vector<std::int64_t>& lo) {
   std::vector<LoopRange> none;
@@ -80,12 +58,50 @@ bool SplitFacts::is_complete_before(const std::string& tensor, std::uint32_t nes
   return nest >= found->second;
 }
 
+bool SplitFacts::is_alone_in(const std::string& tensor, std::uint32_t nest) {
+  const auto [found, asked] = mentioned_in_.try_emplace(tensor);
+  for (std::uint32_t k = 0; asked && k < program_.body().size(); ++k) {
+    if (mentions_below(*program_.body()[k], tensor)) found->second.push_back(k);
+  }
+  return found->second == std::vector<std::uint32_t>{nest};
+}
+
 SplitCopies::SplitCopies(const Program& program, SplitFacts& facts, std::uint32_t nest, std::string axis, std::vector<std::int64_t> extents,
-                         std::vector<StmtPtr> parts, bool only_ask)
-    : program_(program), facts_(facts), nest_(nest), axis_(std::move(axis)), extents_(std::move(extents)), parts_(std::move(parts)), only_ask_(only_ask) {}
+                         std::vector<StmtPtr> parts)
+    : program_(program), facts_(facts), nest_(nest), axis_(std::move(axis)), extents_(std::move(extents)), parts_(std::move(parts)), origins_(parts_.size(), 0) {}
+
+SplitCopies::SplitCopies(const Program& program, SplitFacts& facts, std::uint32_t nest, std::string axis, std::vector<std::int64_t> extents)
+    : SplitCopies(program, facts, nest, std::move(axis), std::move(extents), {}) {
+  only_ask_ = true;
+  parts_.assign(extents_.size(), program.body()[nest]);
+  for (std::size_t part = 0; part < extents_.size(); ++part) origins_.push_back(part == 0 ? 0 : origins_.back() + extents_[part - 1]);
+}
+
+std::vector<SplitCopies::Mention> SplitCopies::mentions_of(std::size_t part) const {
+  std::vector<Mention> out;
+  visit_stmts({parts_[part]}, [&](const Stmt& stmt, const StmtContext& context) {
+    if (stmt.is_loop()) return;
+    VarRanges around;
+    for (const Stmt* above : context.enclosing) {
+      if (above->is_loop()) around[above->var] = {0, above->extent - 1};
+    }
+    if (const auto axis = around.find(axis_); axis != around.end()) axis->second = {origins_[part], origins_[part] + extents_[part] - 1};
+    const auto ranges = std::make_shared<const VarRanges>(std::move(around));
+    const auto look = [&](const auto& self, const Expr& e) -> void {
+      if (e.op == Op::read) out.push_back({&e.name, &e.args, ranges, false});
+      for (const ExprPtr& arg : e.args) self(self, *arg);
+    };
+    if (stmt.is_test()) look(look, *stmt.cond);
+    if (!stmt.is_equation()) return;
+    for (const ExprPtr& s : stmt.subscripts) look(look, *s);
+    look(look, *stmt.rhs);
+    out.push_back({&stmt.tensor, &stmt.subscripts, ranges, true});
+  });
+  return out;
+}
 
 const std::string& SplitCopies::var(std::size_t k) {
-  while (vars_.size() <= k) vars_.push_back(only_ask_ ? std::string() : fresh_var(program_, vars_));
+  while (vars_.size() <= k) vars_.push_back(only_ask_ ? "?" + std::to_string(k) : fresh_var(program_, vars_));
   return vars_[k];
 }
 
@@ -103,17 +119,18 @@ std::string SplitCopies::make_temporary(const Tensor& like) {
   return tensor.name;
 }
 
-Result<SplitCopies::Window> SplitCopies::window_of(std::size_t part, const Tensor& tensor, const Shape& shape) const {
+Result<SplitCopies::Window> SplitCopies::window_of(const std::vector<Mention>& mentions, const Tensor& tensor, const Shape& shape) const {
   std::vector<std::optional<Interval>> hull(shape.size());
   std::vector<bool> moves(shape.size(), false), affine(shape.size(), true);
-  visit_mentions(parts_[part], [&](const std::string& name, const std::vector<ExprPtr>& subs, const VarRanges& ranges, bool) {
-    for (std::size_t d = 0; name == tensor.name && d < subs.size(); ++d) {
+  for (const Mention& mention : mentions) {
+    const std::vector<ExprPtr>& subs = *mention.subscripts;
+    for (std::size_t d = 0; *mention.tensor == tensor.name && d < subs.size(); ++d) {
       moves[d] = moves[d] || uses_var(*subs[d], axis_);
-      const std::optional<Interval> range = linear_form(*subs[d]) ? interval_of(*subs[d], ranges) : std::nullopt;
+      const std::optional<Interval> range = linear_form(*subs[d]) ? interval_of(*subs[d], *mention.ranges) : std::nullopt;
       affine[d] = affine[d] && range;
       if (range) hull[d] = hull[d] ? Interval{std::min(hull[d]->lo, range->lo), std::max(hull[d]->hi, range->hi)} : *range;
     }
-  });
+  }
   Window window;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     Interval range{0, shape[d] - 1};
@@ -131,11 +148,13 @@ Result<SplitCopies::Window> SplitCopies::window_of(std::size_t part, const Tenso
 Result<void> SplitCopies::copy_inputs() {
   std::set<std::string> written, moving;
   std::vector<std::string> inputs;
-  visit_mentions(parts_[0], [&](const std::string& name, const std::vector<ExprPtr>& subs, const VarRanges&, bool write) {
-    if (write) written.insert(name);
-    const bool moves = std::any_of(subs.begin(), subs.end(), [&](const ExprPtr& s) { return uses_var(*s, axis_); });
-    if (moves && moving.insert(name).second) inputs.push_back(name);
-  });
+  std::vector<std::vector<Mention>> mentions;
+  for (std::size_t part = 0; part < parts_.size(); ++part) mentions.push_back(mentions_of(part));
+  for (const Mention& mention : mentions[0]) {
+    if (mention.write) written.insert(*mention.tensor);
+    const bool moves = std::any_of(mention.subscripts->begin(), mention.subscripts->end(), [&](const ExprPtr& s) { return uses_var(*s, axis_); });
+    if (moves && moving.insert(*mention.tensor).second) inputs.push_back(*mention.tensor);
+  }
   std::erase_if(inputs, [&](const std::string& name) { return written.contains(name); });
   if (inputs.empty()) return refuse(program_, program_.body()[nest_]->pos, 3, fmt::format("no operand has loop {} in a subscript", axis_));
   if (!facts_.shapes()) return facts_.shapes().error();
@@ -145,7 +164,7 @@ Result<void> SplitCopies::copy_inputs() {
     if (tensor.scope != Scope::g) return refuse(program_, tensor.pos, 3, fmt::format("{} has scope {}; only g tensors can be copied by nests of their own", name, scope_name(tensor.scope)));
     const Shape& shape = shapes.find(name)->second;
     for (std::size_t part = 0; part < parts_.size(); ++part) {
-      CAIRN_TRY(const Window window, window_of(part, tensor, shape));
+      CAIRN_TRY(const Window window, window_of(mentions[part], tensor, shape));
       const std::string copy = make_temporary(tensor);
       if (only_ask_) continue;
       std::vector<LoopHeader> loops;
@@ -160,6 +179,7 @@ Result<void> SplitCopies::copy_inputs() {
       }
       before_.push_back(wrap_loops(loops, {make_equation(copy, std::move(to), make_read(name, std::move(from)))})[0]);
       parts_[part] = redirected(parts_[part], name, copy, window.lo);
+      mentions[part] = mentions_of(part);
     }
     if (tensor.role == Role::tmp && !facts_.is_complete_before(name, nest_)) to_check_.emplace_back(name, 3);
   }
@@ -190,15 +210,16 @@ Result<void> SplitCopies::copy_results() {
 Result<void> SplitCopies::copy_result(const std::string& tensor) {
   const Tensor& t = *program_.find(tensor);
   const Body whole{program_.body()[nest_]};
-  const bool alone = t.role == Role::tmp && count_mentions(program_.body(), tensor) == count_mentions(whole, tensor);
+  const bool alone = t.role == Role::tmp && facts_.is_alone_in(tensor, nest_);
   // Where the axis stands, and from which element on, in each part.
   std::optional<std::size_t> dim;
   std::vector<std::int64_t> starts;
   bool spatial = true, without = true;
   for (std::size_t part = 0; part < parts_.size(); ++part) {
     std::optional<std::int64_t> start;
-    visit_mentions(parts_[part], [&](const std::string& name, const std::vector<ExprPtr>& subs, const VarRanges&, bool) {
-      if (name != tensor) return;
+    for (const Mention& mention : mentions_of(part)) {
+      if (*mention.tensor != tensor) continue;
+      const std::vector<ExprPtr>& subs = *mention.subscripts;
       std::size_t axes = 0;
       for (std::size_t d = 0; d < subs.size(); ++d) {
         if (!uses_var(*subs[d], axis_)) continue;
@@ -212,7 +233,7 @@ Result<void> SplitCopies::copy_result(const std::string& tensor) {
       }
       spatial &= axes == 1;
       without &= axes == 0;
-    });
+    }
     if (start) starts.push_back(*start);
   }
   if (alone && without) return {};

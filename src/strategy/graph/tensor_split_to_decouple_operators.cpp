@@ -20,7 +20,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <map>
 
+#include "analysis/affine.h"
 #include "analysis/dependence.h"
 #include "analysis/flow.h"
 #include "ir/canon.h"
@@ -42,64 +45,98 @@ struct Place {
   StmtPath path;
   StmtPtr axis;
   std::vector<StmtPtr> outer;
-  std::size_t tests = 0;   // statements that are tests above the axis
+  bool own_results = false;   // iterations of the outer loops never meet
 };
 
+bool outer_loops_own_results(const Place& place);
+
 Result<Place> find_place(const Program& program, const StmtPath& path) {
-  Place place{path, shared_at(program.body(), path), {}, 0};
+  Place place{path, shared_at(program.body(), path), {}, false};
   const Stmt& axis = *place.axis;
   if (!can_split(axis) || axis.mark.type != LoopMark::Type::none) {
     return refuse(program, axis.pos, 1, fmt::format("loop {} has kind {} or a mark; take it back first (kind=L)", axis.var, kind_name(axis.kind)));
   }
-  for (std::size_t depth = 1; depth < path.size(); ++depth) {
-    const StmtPtr above = shared_at(program.body(), StmtPath(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(depth)));
+  const Body* level = &program.body();
+  for (std::size_t depth = 0; depth + 1 < path.size(); ++depth) {
+    const StmtPtr& above = (*level)[path[depth]];
+    level = &above->body;
     if (above->body.size() != 1) {
       return refuse(program, axis.pos, 1, fmt::format("loop {} shares the body of {} with other statements; cut them apart first (operator_fission)", axis.var,
                                                       above->is_loop() ? above->var : "a test"));
     }
     if (above->is_test() && !is_index_condition(*above->cond)) return refuse(program, above->pos, 1, "a test above the loop reads a tensor");
     if (above->is_loop()) place.outer.push_back(above);
-    place.tests += above->is_test() ? 1 : 0;
   }
+  place.own_results = outer_loops_own_results(place);
   return place;
 }
 
-// Does every mention of what the nest writes have each outer loop, plainly, in one subscript? Then iterations of the
-// outer loops never meet.
+// The loop variables whose values an affine subscript tells: its coefficients are the weights of digits.
+std::vector<std::string> told_by(const Expr& subscript, const std::map<std::string, std::int64_t, std::less<>>& extents) {
+  std::optional<LinearForm> form = linear_form(subscript);
+  if (!form) return {};
+  std::sort(form->terms.begin(), form->terms.end(), [](const auto& a, const auto& b) { return std::abs(a.second) < std::abs(b.second); });
+  std::vector<std::string> out;
+  std::int64_t reach = 0;
+  for (const auto& [var, coefficient] : form->terms) {
+    const auto extent = extents.find(var);
+    std::int64_t step = 0;
+    if (extent == extents.end() || std::abs(coefficient) <= reach || __builtin_mul_overflow(std::abs(coefficient), extent->second - 1, &step)) return {};
+    if (__builtin_add_overflow(reach, step, &reach)) return {};
+    out.push_back(var);
+  }
+  return out;
+}
+
+// Do all mentions of each tensor that the nest writes tell the values of the outer loops, in the same subscripts? Then
+// iterations of these never meet.
 bool outer_loops_own_results(const Place& place) {
-  std::vector<std::pair<std::string, std::size_t>> owned(place.outer.size());
-  const Body body{place.axis};
-  for (const EquationRef& ref : collect_equations(body)) {
-    for (const StmtPtr& loop : place.outer) {
-      bool found = false;
-      const auto& subs = ref.equation->subscripts;
-      for (std::size_t d = 0; d < subs.size() && !found; ++d) {
-        if (subs[d]->op != Op::loop_var || subs[d]->name != loop->var) continue;
-        bool all = true;
-        const auto look = [&](const Expr& root) {
-          visit_expr(root, [&](const Expr& e) {
-            if (e.op == Op::read && e.name == ref.equation->tensor) all &= d < e.args.size() && e.args[d]->op == Op::loop_var && e.args[d]->name == loop->var;
-            return true;
-          });
-        };
-        visit_stmts(body, [&](const Stmt& s, const StmtContext&) {
-          if (s.is_test()) look(*s.cond);
-          if (!s.is_equation()) return;
-          look(*s.rhs);
-          for (const ExprPtr& sub : s.subscripts) look(*sub);
-          if (s.tensor == ref.equation->tensor) all &= s.subscripts[d]->op == Op::loop_var && s.subscripts[d]->name == loop->var;
-        });
-        found = all;
-      }
-      if (!found) return false;
+  std::map<std::string, std::int64_t, std::less<>> extents;
+  for (const StmtPtr& loop : place.outer) extents[loop->var] = loop->extent;
+  std::vector<const std::vector<ExprPtr>*> mentions;
+  std::vector<std::string> written;
+  std::vector<const std::string*> names;
+  const auto look = [&](const auto& self, const Expr& e) -> void {
+    if (e.op == Op::read) names.push_back(&e.name), mentions.push_back(&e.args);
+    for (const ExprPtr& arg : e.args) self(self, *arg);
+  };
+  const auto walk = [&](const auto& self, const Stmt& s) -> void {
+    if (s.is_loop()) extents[s.var] = std::max(extents[s.var], s.extent);
+    if (s.is_test()) look(look, *s.cond);
+    for (const ExprPtr& sub : s.subscripts) look(look, *sub);
+    if (s.is_equation()) {
+      look(look, *s.rhs);
+      names.push_back(&s.tensor), mentions.push_back(&s.subscripts);
+      if (std::find(written.begin(), written.end(), s.tensor) == written.end()) written.push_back(s.tensor);
     }
+    for (const StmtPtr& child : s.body) self(self, *child);
+  };
+  walk(walk, *place.axis);
+  for (const std::string& tensor : written) {
+    const std::vector<ExprPtr>* first = nullptr;
+    std::vector<bool> same;
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      if (*names[k] != tensor) continue;
+      if (!first) {
+        first = mentions[k];
+        same.assign(first->size(), true);
+      }
+      for (std::size_t d = 0; d < same.size(); ++d) same[d] = same[d] && d < mentions[k]->size() && same_expr((*first)[d], (*mentions[k])[d]);
+    }
+    std::vector<std::string> told;
+    for (std::size_t d = 0; d < same.size(); ++d) {
+      if (!same[d]) continue;
+      for (std::string& var : told_by(*(*first)[d], extents)) told.push_back(std::move(var));
+    }
+    const bool all = std::all_of(place.outer.begin(), place.outer.end(), [&](const StmtPtr& l) { return std::find(told.begin(), told.end(), l->var) != told.end(); });
+    if (!all) return false;
   }
   return true;
 }
 
 // Condition (2); the class of the step without copies.
 Result<Exactness> check_order(const Program& program, const Place& place, std::int64_t at) {
-  if (place.outer.empty() || outer_loops_own_results(place)) return Exactness::exact;
+  if (place.own_results) return Exactness::exact;
   const Body both{loop_part(program, place.path, 0, at), loop_part(program, place.path, at, place.axis->extent - at)};
   const StmtPath nest{place.path[0]};
   const Program question = with_replaced(program, nest, build_sunk(place.outer, {}, both));
@@ -114,18 +151,15 @@ struct Cut {
   SplitCopies copies;
 };
 
-Result<Cut> cut_parts(const Program& program, SplitFacts& facts, const Place& place, std::int64_t at, bool inputs, bool results, bool only_ask = false) {
+Result<Cut> cut_parts(const Program& program, SplitFacts& facts, const Place& place, std::int64_t at, bool inputs, bool results) {
   const std::int64_t extent = place.axis->extent;
   if (at < 1 || at >= extent) {
     return refuse(program, place.axis->pos, 1, fmt::format("a cut at {} leaves nothing on one side: loop {} has {} iterations", at, place.axis->var, extent));
   }
-  Exactness exactness = Exactness::exact;
-  if (!only_ask) {
-    CAIRN_TRY(exactness, check_order(program, place, at));
-  }
+  CAIRN_TRY(const Exactness exactness, check_order(program, place, at));
   std::vector<StmtPtr> parts{nest_part(program, place.path, 0, at), nest_part(program, place.path, at, extent - at)};
   if (!parts[1]) return refuse(program, place.axis->pos, 1, fmt::format("nothing of the nest runs from iteration {} of {} on", at, place.axis->var));
-  Cut cut{exactness, SplitCopies(program, facts, place.path[0], place.axis->var, {at, extent - at}, std::move(parts), only_ask)};
+  Cut cut{exactness, SplitCopies(program, facts, place.path[0], place.axis->var, {at, extent - at}, std::move(parts))};
   if (inputs) CAIRN_CHECKED(cut.copies.copy_inputs());
   if (results) CAIRN_CHECKED(cut.copies.copy_results());
   cut.exactness = std::max(cut.exactness, cut.copies.exactness());
@@ -160,14 +194,13 @@ Result<Step> cut(const Program& program, const Target& target, const StmtPath& l
 }
 
 // Is the loop's variable a subscript of what some equation below it writes?
-bool any_result_has(const Stmt& loop) {
-  for (const EquationRef& ref : collect_equations(loop.body)) {
-    if (std::any_of(ref.equation->subscripts.begin(), ref.equation->subscripts.end(), [&](const ExprPtr& s) { return uses_var(*s, loop.var); })) return true;
-  }
-  return false;
+bool any_result_has(const Stmt& loop, const Body& below) {
+  return std::any_of(below.begin(), below.end(), [&](const StmtPtr& s) {
+    return std::any_of(s->subscripts.begin(), s->subscripts.end(), [&](const ExprPtr& e) { return uses_var(*e, loop.var); }) || any_result_has(loop, s->body);
+  });
 }
 
-// What cut() says of one cut, asked first without copies, without building the program where nothing is left to ask of it.
+// What cut() says of one cut, asked first without copies; parts and program are built only where they must be asked.
 class Listing {
  public:
   Listing(const Program& program, const Target& target) : program_(program), target_(target), facts_(program) {
@@ -177,18 +210,22 @@ class Listing {
   bool takes_plain(const Place& place, std::int64_t at) {
     if (!check_order(program_, place, at)) return false;
     // Only a test below the axis can make a part vanish.
-    return (all_global_ && !has_test(place.axis->body)) || takes(place, at, false, false);
+    return (all_global_ && !has_test(place.axis->body)) || builds(place, at, false, false);
   }
   // After takes_plain().
   bool takes(const Place& place, std::int64_t at, bool inputs, bool results) {
-    const Result<Cut> asked = cut_parts(program_, facts_, place, at, inputs, results, true);
-    if (!asked) return false;
-    if (all_global_ && asked->copies.to_check().empty()) return true;
-    const Result<Cut> cut = cut_parts(program_, facts_, place, at, inputs, results);
-    return cut && finish_cut(program_, target_, place, *cut);
+    if (!all_global_ || has_test(place.axis->body)) return builds(place, at, inputs, results);
+    SplitCopies copies(program_, facts_, place.path[0], place.axis->var, {at, place.axis->extent - at});
+    if (inputs && !copies.copy_inputs()) return false;
+    if (results && !copies.copy_results()) return false;
+    return copies.to_check().empty() || builds(place, at, inputs, results);
   }
 
  private:
+  bool builds(const Place& place, std::int64_t at, bool inputs, bool results) {
+    const Result<Cut> cut = cut_parts(program_, facts_, place, at, inputs, results);
+    return cut && finish_cut(program_, target_, place, *cut);
+  }
   static bool has_test(const Body& body) {
     return std::any_of(body.begin(), body.end(), [](const StmtPtr& s) { return s->is_test() || has_test(s->body); });
   }
@@ -203,6 +240,7 @@ class Listing {
 std::vector<Args> list_sites(const Program& program, const Target& target) {
   std::vector<Args> out;
   Listing listing(program, target);
+  const TileTable tiles(target);
   for (const StmtPath& loop : collect_loops(program.body())) {
     const std::int64_t extent = stmt_at(program.body(), loop)->extent;
     if (extent < 2) continue;
@@ -211,13 +249,13 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
     const std::string address = loop_address(program.body(), loop);
     const auto add = [&](std::int64_t at, const char* copies) { out.push_back(Args{{"loop", address}, {"at", std::to_string(at)}, {"copies", copies}}); };
     std::vector<std::int64_t> cuts{extent / 2};
-    for (const std::int64_t size : tile_sizes(extent, target)) cuts.push_back(extent - extent % size);
+    for (const std::int64_t size : tiles.sizes(extent)) cuts.push_back(extent - extent % size);
     for (std::size_t k = 0; k < cuts.size(); ++k) {
       if (cuts[k] >= extent || std::find(cuts.begin(), cuts.begin() + static_cast<std::ptrdiff_t>(k), cuts[k]) != cuts.begin() + static_cast<std::ptrdiff_t>(k)) continue;
       if (!listing.takes_plain(*place, cuts[k])) continue;
       add(cuts[k], "none");
       if (k > 0) continue;
-      const bool reduction = !any_result_has(*place->axis);
+      const bool reduction = !any_result_has(*place->axis, place->axis->body);
       if (listing.takes(*place, cuts[k], !reduction, true)) add(cuts[k], reduction ? "results" : "all");
     }
   }

@@ -51,18 +51,19 @@ std::vector<Args> list_sites(const Program& program, const Target&) {
     const std::vector<StmtPath> paths = paths_of(body, band);
     inside.insert(inside.end(), paths.begin(), paths.end());
     const std::size_t n = paths.size();
+    std::vector<std::string> addresses;
+    for (const StmtPath& p : paths) addresses.push_back(loop_address(body, p));
     std::size_t listed = 0;
     for (std::size_t from = 0; from < n; ++from) {
       for (std::size_t to = 0; to < n && listed < 64; ++to) {
         if (to == from || to + 1 == from) continue;  // moving down by one is the same as moving the next one up
         const std::size_t lo = std::min(from, to), hi = std::max(from, to);
-        std::vector<std::string> names;
+        std::string order = to < from ? addresses[from] : "";
         for (std::size_t k = lo; k <= hi; ++k) {
-          if (k != from) names.push_back(loop_address(body, paths[k]));
+          if (k != from) order += (order.empty() ? "" : "+") + addresses[k];
         }
-        const std::string moved = loop_address(body, paths[from]);
-        names.insert(to < from ? names.begin() : names.end(), moved);
-        out.push_back(Args{{"order", join_addresses(names)}});
+        if (to > from) order += "+" + addresses[from];
+        out.push_back(Args{{"order", order}});
         ++listed;
       }
     }

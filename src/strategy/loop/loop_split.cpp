@@ -23,11 +23,12 @@ namespace {
 
 std::vector<Args> list_sites(const Program& program, const Target& target) {
   std::vector<Args> out;
+  const TileTable tiles(target);
   for (const StmtPath& path : collect_loops(program.body())) {
     const Stmt& loop = *stmt_at(program.body(), path);
     if (!can_split(loop)) continue;
     const std::string address = loop_address(program.body(), path);
-    for (const std::int64_t factor : split_factors(loop.extent, target)) {
+    for (const std::int64_t factor : tiles.factors(loop.extent)) {
       const bool even = loop.extent % factor == 0;
       out.push_back(Args{{"loop", address}, {"factor", std::to_string(factor)}, {"tail", "guard"}});
       if (!even) out.push_back(Args{{"loop", address}, {"factor", std::to_string(factor)}, {"tail", "peel"}});

@@ -189,52 +189,77 @@ Legality check_tiling(const Program& program, const Tiling& tiling, const Tiled&
   return check_permutation(split, tiling.band.path, order);
 }
 
-std::string join(const std::vector<std::string>& parts, char separator) {
-  std::string out;
-  for (const std::string& part : parts) out += (out.empty() ? std::string() : std::string(1, separator)) + part;
-  return out;
-}
-
 constexpr std::size_t kMaxSites = 64;   // of one band
 
-// One choice of loops and sizes; listed if it splits something.
-void list_one(const std::vector<std::string>& names, const std::vector<std::int64_t>& extents,
-              const std::vector<std::size_t>& loops, const std::vector<std::int64_t>& sizes, std::vector<Args>* out) {
-  std::vector<std::string> chosen, texts;
-  bool uneven = false, splits = false;
-  for (std::size_t k = 0; k < loops.size(); ++k) {
-    const std::int64_t extent = extents[loops[k]], size = std::min(sizes[k], extent);
-    uneven |= extent % size != 0;
-    splits |= size < extent;
-    chosen.push_back(names[loops[k]]);
-    texts.push_back(std::to_string(size));
+// The choices of loops and sizes for one band, each once; a choice that splits nothing is none.
+class Choices {
+ public:
+  Choices(const std::vector<std::string>& names, const std::vector<std::int64_t>& extents) : names_(names), extents_(extents) {}
+  bool full() const { return sites_.size() == kMaxSites; }
+  void add(const std::vector<std::size_t>& loops, std::vector<std::int64_t> sizes) {
+    bool uneven = false, splits = false;
+    for (std::size_t k = 0; k < loops.size(); ++k) {
+      const std::int64_t extent = extents_[loops[k]];
+      sizes[k] = std::min(sizes[k], extent);
+      uneven |= extent % sizes[k] != 0;
+      splits |= sizes[k] < extent;
+    }
+    if (!splits || full()) return;
+    Choice choice{loops, std::move(sizes)};
+    if (std::find(known_.begin(), known_.end(), choice) != known_.end()) return;
+    std::string chosen, texts;
+    for (std::size_t k = 0; k < loops.size(); ++k) {
+      chosen += (k == 0 ? "" : "+") + names_[loops[k]];
+      texts += (k == 0 ? "" : "x") + std::to_string(choice.second[k]);
+    }
+    known_.push_back(std::move(choice));
+    for (const char* tail : {"guard", "peel"}) {
+      if (full() || (!uneven && tail[0] == 'p')) break;
+      sites_.push_back(Args{{"loops", chosen}, {"sizes", texts}, {"tail", tail}});
+    }
   }
-  if (!splits || out->size() == kMaxSites) return;
-  for (const char* tail : {"guard", "peel"}) {
-    if (out->size() == kMaxSites || (!uneven && std::string_view(tail) == "peel")) continue;
-    Args args{{"loops", join(chosen, '+')}, {"sizes", join(texts, 'x')}, {"tail", tail}};
-    if (std::find(out->begin(), out->end(), args) == out->end()) out->push_back(std::move(args));
+  const std::vector<Args>& sites() const { return sites_; }
+
+ private:
+  using Choice = std::pair<std::vector<std::size_t>, std::vector<std::int64_t>>;
+  const std::vector<std::string>& names_;
+  const std::vector<std::int64_t>& extents_;
+  std::vector<Choice> known_;
+  std::vector<Args> sites_;
+};
+
+// Two loops take a register tile or a square block; three a register tile and a block of the third.
+void add_choices(std::size_t loops, const std::vector<Target::RegisterTile>& tiles, Choices* choices) {
+  for (std::size_t a = 0; a + 1 < loops; ++a) {
+    for (std::size_t b = a + 1; b < loops; ++b) {
+      for (std::size_t t = 0; t < tiles.size() && t < 3; ++t) {
+        choices->add({a, b}, {tiles[t].rows, tiles[t].lanes});
+        for (std::size_t c = b + 1; c < loops; ++c) {
+          for (const std::int64_t block : {64, 256}) choices->add({a, b, c}, {tiles[t].rows, tiles[t].lanes, block});
+        }
+      }
+      for (const std::int64_t block : {8, 32, 128}) choices->add({a, b}, {block, block});
+      if (choices->full()) return;
+    }
   }
 }
 
 std::vector<Args> list_sites(const Program& program, const Target& target) {
   std::vector<Args> out;
   const Body& body = program.body();
-  const std::vector<StmtPath> loops = collect_loops(body);
+  const std::vector<Target::RegisterTile> tiles = target.register_tiles(4);
   std::vector<StmtPath> seen;
-  for (const StmtPath& path : loops) {
-    if (std::any_of(seen.begin(), seen.end(), [&](const StmtPath& p) { return p == path; })) continue;
+  for (const StmtPath& path : collect_loops(body)) {
+    if (std::find(seen.begin(), seen.end(), path) != seen.end()) continue;
     const Band band = band_at(body, path);
     std::vector<std::string> names;
     std::vector<std::int64_t> extents;
     StmtPath at = path;
-    for (std::size_t k = 0; k < band.loops.size();) {
-      const Stmt* stmt = stmt_at(body, at);
+    for (const Stmt* stmt = stmt_at(body, at); names.size() < band.loops.size(); stmt = stmt->body[0].get()) {
       if (stmt->is_loop()) {
         seen.push_back(at);
         names.push_back(loop_address(body, at));
         extents.push_back(stmt->extent);
-        ++k;
       }
       at.push_back(0);
     }
@@ -242,22 +267,9 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
       return (l->kind == LoopKind::L || l->kind == LoopKind::P) && l->mark.type == LoopMark::Type::none;
     });
     if (names.size() < 2 || !plain) continue;
-    std::vector<Args> site;
-    const std::vector<Target::RegisterTile> tiles = target.register_tiles(4);
-    for (std::size_t a = 0; a + 1 < names.size(); ++a) {
-      for (std::size_t b = a + 1; b < names.size(); ++b) {
-        for (std::size_t t = 0; t < tiles.size() && t < 3; ++t) {
-          list_one(names, extents, {a, b}, {tiles[t].rows, tiles[t].lanes}, &site);
-          for (std::size_t c = b + 1; c < names.size(); ++c) {
-            for (const std::int64_t block : {64, 256}) {
-              list_one(names, extents, {a, b, c}, {tiles[t].rows, tiles[t].lanes, block}, &site);
-            }
-          }
-        }
-        for (const std::int64_t block : {8, 32, 128}) list_one(names, extents, {a, b}, {block, block}, &site);
-      }
-    }
-    out.insert(out.end(), site.begin(), site.end());
+    Choices choices(names, extents);
+    add_choices(names.size(), tiles, &choices);
+    out.insert(out.end(), choices.sites().begin(), choices.sites().end());
   }
   return out;
 }

@@ -34,12 +34,13 @@ namespace {
 // The self-updates below a loop whose element does not move with it, in text order.
 std::vector<StmtPath> reductions_of(const Body& body, const StmtPath& loop) {
   std::vector<StmtPath> out;
-  const std::string& var = stmt_at(body, loop)->var;
-  for (const EquationRef& ref : collect_equations(body)) {
-    if (!is_prefix(loop, ref.path) || !match_self_update(*ref.equation)) continue;
+  const Stmt& around = *stmt_at(body, loop);
+  for (const EquationRef& ref : collect_equations(around.body)) {
     const bool moves = std::any_of(ref.equation->subscripts.begin(), ref.equation->subscripts.end(),
-                                   [&](const ExprPtr& s) { return uses_var(*s, var); });
-    if (!moves) out.push_back(ref.path);
+                                   [&](const ExprPtr& s) { return uses_var(*s, around.var); });
+    if (moves || !match_self_update(*ref.equation)) continue;
+    out.push_back(loop);
+    out.back().insert(out.back().end(), ref.path.begin(), ref.path.end());
   }
   return out;
 }
@@ -67,30 +68,41 @@ struct Parts {
   std::vector<ExprPtr> conditions; // tests between place and equation that the combine can repeat
 };
 
+Result<Parts> parts_at(const Program& program, const StmtPath& loop, const StmtPath& equation_path, const StmtPath& place);
+
 Result<Parts> find_parts(const Program& program, const Args& args) {
   const Body& body = program.body();
-  Parts parts;
-  CAIRN_TRY(parts.loop, find_loop(body, args.get("loop")));
-  parts.place = parts.loop;
+  CAIRN_TRY(const StmtPath loop, find_loop(body, args.get("loop")));
+  StmtPath place = loop, equation;
   if (args.get("place") != "-") {
-    CAIRN_TRY(parts.place, find_loop(body, args.get("place")));
+    CAIRN_TRY(place, find_loop(body, args.get("place")));
   }
-  const SourcePos pos = stmt_at(body, parts.loop)->pos;
-  const std::vector<StmtPath> candidates = reductions_of(body, parts.loop);
+  const SourcePos pos = stmt_at(body, loop)->pos;
+  const std::vector<StmtPath> candidates = reductions_of(body, loop);
   if (args.get("equation") != "-") {
-    CAIRN_TRY(parts.equation, find_equation(body, args.get("equation")));
-    if (std::find(candidates.begin(), candidates.end(), parts.equation) == candidates.end()) {
-      return refuse(program, stmt_at(body, parts.equation)->pos, 1,
+    CAIRN_TRY(equation, find_equation(body, args.get("equation")));
+    if (std::find(candidates.begin(), candidates.end(), equation) == candidates.end()) {
+      return refuse(program, stmt_at(body, equation)->pos, 1,
                     fmt::format("{} is no self-update below {} whose element stays the same along it", args.get("equation"), args.get("loop")));
     }
   } else {
     if (candidates.empty()) return refuse(program, pos, 1, fmt::format("no self-update below {} keeps its element along it", args.get("loop")));
-    parts.equation = candidates[0];
+    equation = candidates[0];
   }
-  if (!is_prefix(parts.place, parts.loop)) {
+  if (!is_prefix(place, loop)) {
     return refuse(program, pos, 2, fmt::format("{} is not around {}; the combine stands after a loop around the reduction", args.get("place"),
                                                args.get("loop")));
   }
+  return parts_at(program, loop, equation, place);
+}
+
+// The parts for a reduction of the loop and a place around it.
+Result<Parts> parts_at(const Program& program, const StmtPath& loop, const StmtPath& equation_path, const StmtPath& place) {
+  const Body& body = program.body();
+  Parts parts;
+  parts.loop = loop;
+  parts.equation = equation_path;
+  parts.place = place;
   const Stmt& equation = *stmt_at(body, parts.equation);
   std::vector<std::string> bound;
   for (std::size_t depth = parts.place.size(); depth < parts.equation.size(); ++depth) {
@@ -200,8 +212,8 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) {
 }
 
 // Factors that divide the extent, or all where none does; at most 1024 partial results.
-std::vector<std::int64_t> factors_of(std::int64_t extent, const Target& target) {
-  std::vector<std::int64_t> all = split_factors(extent, target);
+std::vector<std::int64_t> factors_of(std::int64_t extent, const TileTable& tiles) {
+  std::vector<std::int64_t> all = tiles.factors(extent);
   std::erase_if(all, [&](std::int64_t factor) { return ceil_div(extent, factor) > 1024; });
   std::vector<std::int64_t> even = all;
   std::erase_if(even, [&](std::int64_t factor) { return extent % factor != 0; });
@@ -211,20 +223,21 @@ std::vector<std::int64_t> factors_of(std::int64_t extent, const Target& target) 
 std::vector<Args> list_sites(const Program& program, const Target& target) {
   std::vector<Args> out;
   const Body& body = program.body();
+  const TileTable tiles(target);
   for (const StmtPath& path : collect_loops(body)) {
     const Stmt& loop = *stmt_at(body, path);
     if (loop.kind != LoopKind::L || loop.mark.type != LoopMark::Type::none) continue;
     const std::string address = loop_address(body, path);
-    const std::vector<std::int64_t> factors = factors_of(loop.extent, target);
+    const std::vector<std::int64_t> factors = factors_of(loop.extent, tiles);
     if (factors.empty()) continue;
     for (const StmtPath& equation : reductions_of(body, path)) {
       for (StmtPath place = path; !place.empty(); place = parent_of(place)) {
         if (!stmt_at(body, place)->is_loop()) continue;
         if (count_mentions({shared_at(body, place)}, stmt_at(body, equation)->tensor) != 1) break;
-        Args args{{"loop", address}, {"equation", equation_address(body, equation)}, {"factor", ""}, {"place", loop_address(body, place)}};
-        const Result<Parts> parts = find_parts(program, args);
+        const Result<Parts> parts = parts_at(program, path, equation, place);
         // The factors differ in condition (3) alone, which all of them meet.
         if (!parts || !check_parts(program, *parts, factors[0])) continue;
+        Args args{{"loop", address}, {"equation", equation_address(body, equation)}, {"factor", ""}, {"place", loop_address(body, place)}};
         for (const std::int64_t factor : factors) {
           args.set("factor", std::to_string(factor));
           out.push_back(args);

@@ -46,7 +46,7 @@ ExprPtr cofactor_of(const ExprPtr& e, const Factor& factor) {
   }
   if (algebra::chain_kind(*factor.expr) == ChainKind::product) {   // one after the other
     ExprPtr out = e;
-    for (const Leaf& part : algebra::leaves_of(factor.expr, ChainKind::product)) {
+    for (const Leaf& part : algebra::operands_of(factor.expr, ChainKind::product)) {
       out = out ? cofactor_of(out, {part.expr, part.inverse != factor.divides}) : nullptr;
     }
     return out;
@@ -66,12 +66,12 @@ std::vector<Factor> list_factors(const ExprPtr& e) {
   std::vector<Factor> out;
   if (is_zero(*e)) return out;
   if (e->op == Op::select) return list_factors(is_zero(*e->args[1]) ? e->args[2] : e->args[1]);
-  if (algebra::chain_kind(*e) == ChainKind::sum) return list_factors(algebra::leaves_of(e, ChainKind::sum)[0].expr);
+  if (algebra::chain_kind(*e) == ChainKind::sum) return list_factors(algebra::operands_of(e, ChainKind::sum)[0].expr);
   const auto add = [&](const ExprPtr& expr, bool divides) {
     const bool known = std::any_of(out.begin(), out.end(), [&](const Factor& f) { return f.divides == divides && algebra::same_value(f.expr, expr); });
     if (!known && !is_one(*expr)) out.push_back({expr, divides});
   };
-  for (const Leaf& leaf : algebra::leaves_of(e, ChainKind::product)) {
+  for (const Leaf& leaf : algebra::operands_of(e, ChainKind::product)) {
     const bool opens = !leaf.inverse && (leaf.expr->op == Op::select || algebra::chain_kind(*leaf.expr) == ChainKind::sum);
     add(leaf.expr, leaf.inverse);
     if (!opens) continue;

@@ -3,15 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <set>
 
 #include "analysis/algebra/row_effect.h"
-#include "ir/interval.h"
 #include "ir/self_update.h"
 #include "ir/text.h"
 #include "ir/walk.h"
 #include "strategy/edit/band.h"
 #include "strategy/edit/refuse.h"
+#include "strategy/math/elements.h"
 #include "strategy/math/factor_rules.h"
 
 namespace cairn {
@@ -43,47 +42,42 @@ constexpr IdentityUse kUses[] = {
     {"expand_collect", 2, {}, false, takes_expand_collect},
 };
 
-// Reads of an expression outside subscripts, with whether they stand under an if_then_else.
-void collect_reads(const ExprPtr& e, bool guarded, std::vector<std::pair<ExprPtr, bool>>* out) {
-  if (e->op == Op::read) {
-    out->emplace_back(e, guarded);
-    return;
-  }
-  const bool lazy = e->op == Op::select || e->op == Op::logical_and || e->op == Op::logical_or;
-  for (std::size_t k = 0; k < e->args.size(); ++k) collect_reads(e->args[k], guarded || (lazy && k > 0), out);
-}
-
-bool in_bounds(const Expr& read, const Tensor& tensor, const std::vector<LoopRange>& loops) {
-  if (!tensor.shape || tensor.shape->size() != read.args.size()) return false;
-  VarRanges ranges;
-  for (const LoopRange& loop : loops) ranges[loop.var] = {0, loop.extent - 1};
-  for (std::size_t d = 0; d < read.args.size(); ++d) {
-    const std::optional<Interval> range = interval_of(*read.args[d], ranges);
-    if (!range || range->lo < 0 || range->hi >= (*tensor.shape)[d]) return false;
-  }
-  return true;
-}
-
-bool has_value_always(Role role) { return role == Role::in || role == Role::param || role == Role::constant || role == Role::io; }
-
+// An equation whose right side is rewritten.
 struct Where {
-  StmtPath path;
+  std::size_t number = 0;   // in text order
   const Stmt* equation = nullptr;
   algebra::Accumulator accumulator;
 };
 
-Where where_of(const Program& program, StmtPath path) {
-  Where where;
-  where.equation = stmt_at(program.body(), path);
-  where.path = std::move(path);
-  where.accumulator = algebra::accumulator_of(*where.equation);
-  return where;
+// A match that does not reach the accumulator, and what every value that may be put into it shares.
+struct Fit {
+  const Rule* rule = nullptr;
+  Match match;
+  algebra::Place place;
+  std::optional<bool> holds;   // all that is asked besides the conditions on an invented element
+};
+
+void bind(const std::string& name, const ExprPtr& value, algebra::Bindings* bindings) {
+  for (auto& binding : *bindings) {
+    if (binding.first == name) binding.second = value;
+  }
 }
 
 // Applies rows; keeps what many sites of one program share.
 class Applier {
  public:
-  Applier(const IdentityUse& use, const Program& program) : use_(use), program_(program), prover_(program) {}
+  Applier(const IdentityUse& use, const Program& program) : use_(use), program_(program), prover_(program), elements_(program) {}
+
+  const std::vector<EquationRef>& equations() const { return elements_.equations(); }
+  Where where(std::size_t number) const {
+    const Stmt* equation = equations()[number].equation;
+    return {number, equation, algebra::accumulator_of(*equation)};
+  }
+  Where where(const StmtPath& path) const {
+    std::size_t number = 0;
+    while (equations()[number].path != path) ++number;
+    return where(number);
+  }
 
   std::vector<Match> matches(const Rule& rule, const Where& where) const {
     algebra::MatchOptions options;
@@ -96,32 +90,24 @@ class Applier {
     return found;
   }
 
-  // Conditions (1) to (4); the right side after the step. What elements_at() gave for the place need not be asked about
-  // again (`known`).
-  Result<ExprPtr> rewrite(const Where& where, const Rule& rule, Match match, const ExprPtr& invented, Step* step, bool known = false) {
+  // Conditions (1) to (4); the right side after the step.
+  Result<ExprPtr> rewrite(const Where& where, const Rule& rule, Match match, const ExprPtr& invented, Step* step) {
     const Stmt& equation = *where.equation;
-    const ExprPath extent = algebra::extent_of(match);
     if (algebra::reaches_accumulator(match, where.accumulator)) {
       return refuse(program_, equation.pos, 1, fmt::format("{} would reach across the accumulator of {}", rule.name(), equation.tensor));
     }
-    const std::vector<std::string> names = algebra::invented_by(rule);
-    if (!names.empty()) {
-      if (!known) CAIRN_CHECKED(check_invented(where, invented));
-      for (const auto& [name, value] : match.bindings) {
-        if (!algebra::same_value(value, invented)) continue;
+    if (const std::vector<std::string>& names = algebra::invented_by(rule); !names.empty()) {
+      CAIRN_CHECKED(check_invented(where, invented));
+      if (is_in(match, invented)) {
         return refuse(program_, equation.pos, 4, fmt::format("{} is what the step would be put through: nothing new comes in", print_expr(*invented)));
       }
-      for (auto& binding : match.bindings) {
-        if (binding.first == names[0]) binding.second = invented;
-      }
+      bind(names[0], invented, &match.bindings);
     }
     const ExprPtr after = algebra::rewrite_at(rule, equation.rhs, match);
-    const StmtPtr rewritten = make_equation(equation.tensor, equation.subscripts, after, equation.pos);
-    if (const algebra::Accumulator is = algebra::accumulator_of(*rewritten);
-        is.is_update != where.accumulator.is_update || is.op != where.accumulator.op) {
+    if (!keeps_update(where, after)) {
       return refuse(program_, equation.pos, 1, fmt::format("{} would change whether the update of {} is a self-update", rule.name(), equation.tensor));
     }
-    const algebra::Place place = algebra::place_of(program_, where.path, extent);
+    const algebra::Place place = algebra::place_in(program_, elements_.place(where.number), algebra::extent_of(match));
     for (const ExprPtr& condition : algebra::conditions_of(rule, match, place)) {
       const algebra::Truth truth = prover_.prove(condition, place);
       if (!step && truth != algebra::Truth::no) continue;
@@ -136,14 +122,55 @@ class Applier {
     return after;
   }
 
+  // The match, if rewrite() may accept it with some value.
+  std::optional<Fit> fit(const Where& where, const Rule& rule, Match match) {
+    if (algebra::reaches_accumulator(match, where.accumulator)) return std::nullopt;
+    algebra::Place place = algebra::place_in(program_, elements_.place(where.number), algebra::extent_of(match));
+    return Fit{&rule, std::move(match), std::move(place), {}};
+  }
+  // Would rewrite() accept the match with an element that elements() gave for the equation (null: nothing is invented)?
+  bool accepts(const Where& where, Fit* fit, const ExprPtr& element) {
+    const std::vector<std::string>& names = algebra::invented_by(*fit->rule);
+    if (element) {
+      if (is_in(fit->match, element)) return false;
+      bind(names[0], element, &fit->match.bindings);
+    }
+    const auto fails = [&](bool invented) {
+      const std::vector<ExprPtr>& all = fit->rule->conditions();
+      return std::any_of(all.begin(), all.end(), [&](const ExprPtr& c) {
+        return (element && uses_var(*c, names[0])) == invented && prover_.prove(algebra::condition_of(c, fit->match.bindings, fit->place), fit->place) == algebra::Truth::no;
+      });
+    };
+    const auto holds = [&] {
+      const ExprPtr after = algebra::rewrite_at(*fit->rule, where.equation->rhs, fit->match);
+      return keeps_update(where, after) && algebra::keeps_types(program_, where.equation->rhs, after, fit->match.position) && !fails(false);
+    };
+    // Elements offered at one place have one compute type; only those that mention the tensor written may count as its reads.
+    const bool own = element && reads_tensor(*element, where.equation->tensor);
+    if (own && !holds()) return false;
+    if (!own && !fit->holds) fit->holds = holds();
+    return (own || *fit->holds) && (!element || !fails(true));
+  }
+
+  std::vector<ExprPtr> elements(const Where& where, std::size_t limit) { return elements_.at(where.number, limit); }
+
+ private:
+  static bool is_in(const Match& match, const ExprPtr& value) {
+    return std::any_of(match.bindings.begin(), match.bindings.end(), [&](const auto& binding) { return algebra::same_value(binding.second, value); });
+  }
+  bool keeps_update(const Where& where, const ExprPtr& after) const {
+    const Stmt& equation = *where.equation;
+    const algebra::Accumulator is = algebra::accumulator_of(*make_equation(equation.tensor, equation.subscripts, after, equation.pos));
+    return is.is_update == where.accumulator.is_update && is.op == where.accumulator.op;
+  }
+
   // Condition (4).
   Result<void> check_invented(const Where& where, const ExprPtr& value) {
-    std::vector<std::pair<ExprPtr, bool>> reads;
-    collect_reads(value, false, &reads);
+    const std::vector<ElementRead> reads = element_reads(value);
     const auto fail = [&](std::string message) { return refuse(program_, where.equation->pos, 4, std::move(message)); };
     if (reads.empty()) return fail(fmt::format("{} reads no element of the program", print_expr(*value)));
     const Tensor* target = program_.find(where.equation->tensor);
-    const algebra::Place place = algebra::place_of(program_, where.path);
+    const algebra::Place& place = elements_.place(where.number);
     bool in_scope = true;
     visit_expr(*value, [&](const Expr& e) {
       in_scope = in_scope && (e.op != Op::loop_var || std::any_of(place.loops.begin(), place.loops.end(), [&](const LoopRange& l) { return l.var == e.name; }));
@@ -159,48 +186,42 @@ class Applier {
       if (!is_float(tensor->dtype) || !target || compute_type(tensor->dtype) != compute_type(target->dtype)) {
         return fail(fmt::format("{} is {}, which is not computed in the type of {}", read->name, dtype_name(tensor->dtype), where.equation->tensor));
       }
-      if (has_value_always(tensor->role) && in_bounds(*read, *tensor, place.loops)) continue;
-      const std::vector<ExprPtr>& known = elements(where.path);
-      if (guarded || std::none_of(known.begin(), known.end(), [&](const ExprPtr& e) { return algebra::same_value(e, read); })) {
+      if (is_always_there(*tensor, *read, place.loops)) continue;
+      const std::vector<ExprPtr> known = guarded ? std::vector<ExprPtr>() : elements_.at(where.number);
+      if (std::none_of(known.begin(), known.end(), [&](const ExprPtr& e) { return algebra::same_value(e, read); })) {
         return fail(fmt::format("{} is not known to be in bounds and written at the equation of {}", print_expr(*read), where.equation->tensor));
       }
     }
     return {};
   }
 
-  const std::vector<ExprPtr>& elements(const StmtPath& path) {
-    if (elements_path_ != path) {
-      elements_path_ = path;
-      elements_ = elements_at(program_, path);
-    }
-    return elements_;
-  }
-
- private:
   const IdentityUse& use_;
   const Program& program_;
   algebra::Prover prover_;
-  StmtPath elements_path_ = {~0u};
-  std::vector<ExprPtr> elements_;
+  Elements elements_;
 };
 
-Args make_args(const IdentityUse& use, const std::string& equation, const Rule& rule, std::size_t at, const ExprPtr& invented) {
-  Args args{{"equation", equation}, {"rule", rule.name()}, {"at", fmt::format("{}", at)}};
-  if (!use.invented.empty()) args.set(std::string(use.invented), print_expr(*invented));
+Args make_args(const IdentityUse& use, std::string equation, const Rule& rule, std::size_t at, std::string invented) {
+  Args args;
+  args.reserve(4);
+  args.add("equation", std::move(equation));
+  args.add("rule", rule.name());
+  args.add("at", std::to_string(at));
+  if (!use.invented.empty()) args.add(std::string(use.invented), std::move(invented));
   return args;
 }
 
 // What an action of the strategy gives for one equation, without the inverse.
 Result<ExprPtr> rewrite_equation(const IdentityUse& use, const Program& program, const Args& args, StmtPath* path, Match* match, Step* step) {
   CAIRN_TRY(*path, find_equation(program.body(), args.get("equation")));
-  const Where where = where_of(program, *path);
+  Applier applier(use, program);
+  const Where where = applier.where(*path);
   const std::string& name = args.get("rule");
   const Rule* rule = nullptr;
   for (const Rule& r : algebra::rules_of(use.strategy)) {
     if (r.name() == name) rule = &r;
   }
   if (!rule) return no_site(program, where.equation->pos, fmt::format("{} has no rule {}", use.strategy, name));
-  Applier applier(use, program);
   const std::vector<Match> matches = applier.matches(*rule, where);
   const std::int64_t at = args.get_int("at");
   if (at < 0 || at >= static_cast<std::int64_t>(matches.size())) {
@@ -217,14 +238,14 @@ Result<ExprPtr> rewrite_equation(const IdentityUse& use, const Program& program,
 // The action that takes the new right side back to the old one, if a row of an opposed strategy does.
 std::optional<Action> find_inverse(const IdentityUse& use, const Program& after, const StmtPath& path, const ExprPtr& old_rhs, const Match& match) {
   const Digest wanted = algebra::commuted_hash(*old_rhs);
-  const Where where = where_of(after, path);
-  const std::uint64_t ops = algebra::ops_of(*where.equation->rhs);
+  const std::uint64_t ops = algebra::ops_of(*stmt_at(after.body(), path)->rhs);
   for (const Rule& rule : algebra::rules_against(use.strategy)) {
     if (!rule.may_fit(ops)) continue;
     const IdentityUse* other = find_identity_use(rule.back ? rule.identity->back : rule.identity->forward);
     if (!other) continue;
     Applier applier(*other, after);
-    const std::vector<std::string> invented = algebra::invented_by(rule);
+    const Where where = applier.where(path);
+    const std::vector<std::string>& invented = algebra::invented_by(rule);
     if (invented.empty() != other->invented.empty()) continue;
     const std::vector<Match> matches = applier.matches(rule, where);
     for (std::size_t at = 0; at < matches.size(); ++at) {
@@ -232,7 +253,7 @@ std::optional<Action> find_inverse(const IdentityUse& use, const Program& after,
         const ExprPtr value = invented.empty() ? nullptr : match.bindings[v].second;
         const Result<ExprPtr> back = applier.rewrite(where, rule, matches[at], value, nullptr);
         if (!back || algebra::commuted_hash(**back) != wanted) continue;
-        return Action{std::string(other->strategy), make_args(*other, equation_address(after.body(), path), rule, at, value)};
+        return Action{std::string(other->strategy), make_args(*other, equation_address(after.body(), path), rule, at, value ? print_expr(*value) : "")};
       }
     }
   }
@@ -248,48 +269,6 @@ const IdentityUse* find_identity_use(std::string_view strategy) {
   return nullptr;
 }
 
-std::vector<ExprPtr> elements_at(const Program& program, const StmtPath& equation, std::size_t limit) {
-  std::vector<ExprPtr> out;
-  std::set<Digest> offered;
-  const Stmt& here = *stmt_at(program.body(), equation);
-  const Tensor* target = program.find(here.tensor);
-  const algebra::Place place = algebra::place_of(program, equation);
-  const auto extent_here = [&](const std::string& var) -> std::int64_t {
-    for (const LoopRange& loop : place.loops) {
-      if (loop.var == var) return loop.extent;
-    }
-    return INT64_MAX;
-  };
-  const auto offer = [&](const EquationRef& ref) {
-    std::vector<std::pair<ExprPtr, bool>> reads;
-    collect_reads(ref.equation->rhs, false, &reads);
-    const bool same = ref.path == equation;
-    const algebra::Place there = same ? place : algebra::place_of(program, ref.path);
-    for (const auto& [read, guarded] : reads) {
-      const Tensor* tensor = program.find(read->name);
-      if (read->name == here.tensor || !tensor || !target || !is_float(tensor->dtype)) continue;
-      if (compute_type(tensor->dtype) != compute_type(target->dtype)) continue;
-      const bool always = has_value_always(tensor->role) && in_bounds(*read, *tensor, place.loops);
-      bool fits = always || (!guarded && (same || (there.known.empty() && ref.path < equation)));
-      visit_expr(*read, [&](const Expr& e) {
-        if (e.op != Op::loop_var || same || always) return true;
-        const auto bound = std::find_if(there.loops.begin(), there.loops.end(), [&](const LoopRange& l) { return l.var == e.name; });
-        fits = fits && bound != there.loops.end() && extent_here(e.name) <= bound->extent;
-        return true;
-      });
-      if (fits && out.size() < limit && offered.insert(algebra::value_hash(*read)).second) out.push_back(read);
-    }
-  };
-  const std::vector<EquationRef> all = collect_equations(program.body());
-  const auto own = std::find_if(all.begin(), all.end(), [&](const EquationRef& ref) { return ref.path == equation; });
-  offer(*own);
-  for (const EquationRef& ref : all) {
-    if (out.size() >= limit) break;
-    if (ref.path != equation) offer(ref);
-  }
-  return out;
-}
-
 std::vector<Param> identity_params(const IdentityUse& use, std::string_view help_of_invented) {
   std::vector<Param> params = {{"equation", ArgType::equation, "whose right side is rewritten", {}, ""},
                                {"rule", ArgType::text, "a row of the table", {}, ""},
@@ -301,27 +280,25 @@ std::vector<Param> identity_params(const IdentityUse& use, std::string_view help
 std::vector<Args> list_identity_sites(const IdentityUse& use, const Program& program) {
   std::vector<Args> out;
   Applier applier(use, program);
-  std::size_t number = 0;
-  for (const EquationRef& ref : collect_equations(program.body())) {
-    const std::string address = fmt::format("s{}", number++);
-    const std::uint64_t ops = algebra::ops_of(*ref.equation->rhs);
+  for (std::size_t number = 0; number < applier.equations().size(); ++number) {
+    const std::uint64_t ops = algebra::ops_of(*applier.equations()[number].equation->rhs);
     std::optional<Where> where;
-    std::vector<ExprPtr> offered;
+    std::vector<ExprPtr> values;
+    std::vector<std::string> texts;
     std::size_t listed = 0;
     for (const Rule& rule : algebra::rules_of(use.strategy)) {
       if (!rule.may_fit(ops)) continue;
-      if (!where) where = where_of(program, ref.path);
-      const std::vector<Match> matches = applier.matches(rule, *where);
-      std::vector<ExprPtr> values = {nullptr};
-      if (!use.invented.empty() && !matches.empty()) {
-        if (offered.empty()) offered = elements_at(program, ref.path, kMaxElements);
-        values = offered;
+      if (!where) where = applier.where(number);
+      std::vector<Match> matches = applier.matches(rule, *where);
+      if (values.empty() && !matches.empty()) {
+        values = use.invented.empty() ? std::vector<ExprPtr>{nullptr} : applier.elements(*where, kMaxElements);
+        for (const ExprPtr& value : values) texts.push_back(value ? print_expr(*value) : "");
       }
       for (std::size_t at = 0; at < matches.size(); ++at) {
-        for (const ExprPtr& value : values) {
-          if (listed >= kMaxSites) break;
-          if (!applier.rewrite(*where, rule, matches[at], value, nullptr, true)) continue;
-          out.push_back(make_args(use, address, rule, at, value));
+        std::optional<Fit> fit = applier.fit(*where, rule, std::move(matches[at]));
+        for (std::size_t v = 0; fit && v < values.size() && listed < kMaxSites; ++v) {
+          if (!applier.accepts(*where, &*fit, values[v])) continue;
+          out.push_back(make_args(use, fmt::format("s{}", number), rule, at, texts[v]));
           ++listed;
         }
       }

@@ -36,10 +36,6 @@ std::vector<Param> identity_params(const IdentityUse& use, std::string_view help
 std::vector<Args> list_identity_sites(const IdentityUse& use, const Program& program);
 Result<Step> apply_identity(const IdentityUse& use, const Program& program, const Args& args);
 
-// Elements that the program reads and that could be read at an equation too: condition (4). The equation's own come
-// first, then those of the others in text order, each once, at most `limit`.
-std::vector<ExprPtr> elements_at(const Program& program, const StmtPath& equation, std::size_t limit = SIZE_MAX);
-
 // The use of a strategy of this family by name, or null.
 const IdentityUse* find_identity_use(std::string_view strategy);
 

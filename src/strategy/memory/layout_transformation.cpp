@@ -18,6 +18,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 
 #include "analysis/flow_memo.h"
 #include "ir/canon.h"
@@ -25,6 +27,7 @@
 #include "strategy/edit/band.h"
 #include "strategy/edit/layout.h"
 #include "strategy/edit/refuse.h"
+#include "strategy/edit/split.h"
 #include "strategy/registry.h"
 
 namespace cairn {
@@ -190,8 +193,6 @@ class CopyNest {
     for (std::size_t d = 0; d < shape.size(); ++d) to_.push_back({indices[d], shape[d]});
   }
 
-  static std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
   const Program& program_;
   std::vector<std::string>* created_;
   std::vector<LoopRange> ranges_;
@@ -310,20 +311,42 @@ Result<Step> apply(const Program& program, const Target& target, const Args& arg
   return step;
 }
 
-// The candidate maps of one plan, with the nest as it is written in the action.
-void list_plan(const Program& program, const Tensor& tensor, const Plan& plan, const Reads& reads, std::int64_t lanes, bool surely_written,
-               const std::string& nest, std::vector<Args>* out) {
-  std::optional<bool> written;
-  if (surely_written) written = true;
-  for (const std::string& text : layout_candidates(plan.shape, lanes, false, false)) {
-    const LayoutMap map = *parse_layout(text);
-    if (!check_map(program, tensor, plan.shape, map, reads)) continue;
+// The maps worth a try that fit a shape, once for all tensors and nests.
+class Candidates {
+ public:
+  struct Candidate {
+    std::string text;
+    LayoutMap map;
+    std::vector<bool> reshaped;
+  };
+  const std::vector<Candidate>& of(const Shape& shape, std::int64_t lanes) {
+    const auto [found, added] = known_.try_emplace({shape, lanes});
+    if (!added) return found->second;
+    for (std::string& text : layout_candidates(shape, lanes, false, false)) {
+      LayoutMap map = *parse_layout(text);
+      if (!map_shape(map, shape)) continue;
+      std::vector<bool> reshaped = reshaped_dims(expand_layout(map, shape), shape.size());
+      found->second.push_back({std::move(text), std::move(map), std::move(reshaped)});
+    }
+    return found->second;
+  }
+
+ private:
+  std::map<std::pair<Shape, std::int64_t>, std::vector<Candidate>> known_;
+};
+
+// The candidate maps of one plan that check_map() takes, with the nest as it is written in the action.
+void list_plan(const Program& program, const Tensor& tensor, const Plan& plan, const Reads& reads, const std::vector<Candidates::Candidate>& candidates,
+               bool surely_written, const std::string& nest, std::vector<Args>* out) {
+  std::optional<bool> written = surely_written ? std::optional(true) : std::nullopt;
+  for (const Candidates::Candidate& candidate : candidates) {
+    if (std::inner_product(candidate.reshaped.begin(), candidate.reshaped.end(), reads.gathered.begin(), 0) > 0) continue;   // both
     if (!written) {
       Step step;
-      const Program after = build(program, plan, expand_layout(map, plan.shape), &step);
+      const Program after = build(program, plan, expand_layout(candidate.map, plan.shape), &step);
       written = check_written(after, tensor.name, plan.uses.nests.front()).ok();
     }
-    if (*written) out->push_back(Args{{"tensor", tensor.name}, {"map", text}, {"nest", nest}});
+    if (*written) out->push_back(Args{{"tensor", tensor.name}, {"map", candidate.text}, {"nest", nest}});
   }
 }
 
@@ -331,23 +354,33 @@ void list_plan(const Program& program, const Tensor& tensor, const Plan& plan, c
 std::vector<Args> list_sites(const Program& program, const Target& target) {
   std::vector<Args> out;
   const std::shared_ptr<FlowAnalysis> flow = flow_of(program);
-  const auto* shapes = &flow->shapes();
   const std::vector<Access>& all = flow->accesses();
+  std::map<std::string_view, std::vector<bool>> read_in;
+  for (const Access& access : all) {
+    if (access.is_write) continue;
+    std::vector<bool>& nests = read_in[access.tensor];
+    nests.resize(program.body().size());
+    nests[access.path[0]] = true;
+  }
+  Candidates candidates;
   for (const Tensor& tensor : program.tensors()) {
     std::vector<std::string> choices;
-    const Result<Plan> together = make_plan(program, tensor, *shapes, "-");
-    if (together && together->uses.nests.size() > 1) choices.emplace_back("-");
-    for (std::size_t n = 0; n < program.body().size(); ++n) {
-      if (reads_below(*program.body()[n], tensor.name)) choices.push_back(std::to_string(n));
+    const std::vector<bool>& readers = read_in[tensor.name];
+    if (std::count(readers.begin(), readers.end(), true) > 1) {
+      const Result<Plan> together = make_plan(program, tensor, flow->shapes(), "-");
+      if (together && together->uses.nests.size() > 1) choices.emplace_back("-");
+    }
+    for (std::size_t n = 0; n < readers.size(); ++n) {
+      if (readers[n]) choices.push_back(std::to_string(n));
     }
     for (const std::string& nest : choices) {
-      const Result<Plan> plan = make_plan(program, tensor, *shapes, nest);
+      const Result<Plan> plan = make_plan(program, tensor, flow->shapes(), nest);
       if (!plan) continue;
       const Reads reads = look_at(all, plan->uses, tensor.name, plan->shape.size());
       if (reads.unit) continue;
       const std::int64_t lanes = std::max<std::int64_t>(target.vector_bytes.back() / dtype_bytes(tensor.dtype), 4);
       const bool surely = is_given(tensor) || is_plainly_written(all, tensor.name, plan->shape, plan->uses.nests.front());
-      list_plan(program, tensor, *plan, reads, lanes, surely, nest, &out);
+      list_plan(program, tensor, *plan, reads, candidates.of(plan->shape, lanes), surely, nest, &out);
     }
   }
   return out;
