@@ -55,15 +55,9 @@ void apply(benchmark::State& state, bool verified) {
   }
 }
 
-constexpr int kStrategies = 0
-#define CAIRN_STRATEGY(name) +1
-#include "strategy/strategies.def"
-#undef CAIRN_STRATEGY
-    ;
-
 void every_strategy(benchmark::internal::Benchmark* bench) {
   for (int program = 0; program < 2; ++program) {
-    for (int k = 0; k < kStrategies; ++k) bench->Args({k, program});
+    for (int k = 0; k < static_cast<int>(all_strategies().size()); ++k) bench->Args({k, program});
   }
 }
 

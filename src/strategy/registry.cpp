@@ -4,6 +4,10 @@
 
 namespace cairn {
 
+#define CAIRN_STRATEGY(name) extern const Strategy strategy_##name;
+#include "strategy/strategies.def"
+#undef CAIRN_STRATEGY
+
 std::string_view level_name(Level level) {
   switch (level) {
     case Level::graph: return "graph";

@@ -10,7 +10,7 @@
 #include "ir/text.h"
 #include "ir/walk.h"
 #include "strategy/edit/refuse.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -352,7 +352,7 @@ Result<Step> build_extraction(const Program& program, const Target& target, cons
   step.created.push_back(made.name);
   step.same_instances = false;
   step.proved = conditions_up_to(condition_count);
-  const Strategy& undo = strategy_compute_inline;
+  const Strategy& undo = *find_strategy("compute_inline");
   const Args args{{"tensor", made.name}};
   if (const Result<Step> back = undo.apply(step.after, target, args); back && canonical_hash(back->after) == canonical_hash(program)) {
     step.inverse = Action{std::string(undo.name), args};

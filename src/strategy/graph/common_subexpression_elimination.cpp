@@ -23,7 +23,7 @@
 #include "ir/walk.h"
 #include "strategy/edit/extract.h"
 #include "strategy/edit/refuse.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -235,7 +235,7 @@ Result<Step> apply(const Program& program, const Target& target, const Args& arg
 
 }  // namespace
 
-const Strategy strategy_common_subexpression_elimination{
+extern const Strategy strategy_common_subexpression_elimination{
     "common_subexpression_elimination", Level::graph, Direction::algebra, Exactness::exact,
     "equal subexpressions are computed once",
     {{"equation", ArgType::equation, "an equation with the subexpression", {}, ""},

@@ -25,7 +25,7 @@
 #include "ir/walk.h"
 #include "strategy/edit/band.h"
 #include "strategy/edit/refuse.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -290,7 +290,7 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) { re
 
 }  // namespace
 
-const Strategy strategy_compute_inline{
+extern const Strategy strategy_compute_inline{
     "compute_inline", Level::graph, Direction::fusion, Exactness::exact,
     "a producer's expression replaces every use",
     {{"tensor", ArgType::tensor, "the temporary to inline", {}, ""}},

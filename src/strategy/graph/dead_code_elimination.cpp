@@ -26,7 +26,7 @@
 #include "ir/walk.h"
 #include "strategy/edit/band.h"
 #include "strategy/edit/refuse.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -264,7 +264,7 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) {
 
 }  // namespace
 
-const Strategy strategy_dead_code_elimination{
+extern const Strategy strategy_dead_code_elimination{
     "dead_code_elimination", Level::graph, Direction::algebra, Exactness::exact,
     "an equation, or the part of its domain that no output needs, goes",
     {{"equation", ArgType::equation, "the equation", {}, ""}},

@@ -21,7 +21,7 @@
 #include "strategy/edit/independent.h"
 #include "strategy/edit/marks.h"
 #include "strategy/edit/refuse.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -83,7 +83,7 @@ Result<Step> apply(const Program& program, const Target& target, const Args& arg
 
 }  // namespace
 
-const Strategy strategy_expression_reorder{
+extern const Strategy strategy_expression_reorder{
     "expression_reorder", Level::graph, Direction::fusion, Exactness::exact,
     "two neighbouring statements swap",
     {{"second", ArgType::equation, "the first equation of the later statement of the pair", {}, ""}},

@@ -19,7 +19,7 @@
 #include "ir/walk.h"
 #include "strategy/edit/extract.h"
 #include "strategy/edit/refuse.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -89,7 +89,7 @@ Result<Step> apply(const Program& program, const Target& target, const Args& arg
 
 }  // namespace
 
-const Strategy strategy_expression_splitting{
+extern const Strategy strategy_expression_splitting{
     "expression_splitting", Level::graph, Direction::fusion, Exactness::exact,
     "a subexpression becomes its own nest and temporary",
     {{"equation", ArgType::equation, "the equation to split", {}, ""},

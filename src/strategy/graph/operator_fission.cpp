@@ -25,7 +25,7 @@
 #include "strategy/edit/band.h"
 #include "strategy/edit/order.h"
 #include "strategy/edit/refuse.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -209,7 +209,7 @@ Result<Step> apply(const Program& program, const Target& target, const Args& arg
   if (cut.band.tests.empty() && second_loop && second_loop->is_loop() && stmt_at(step.after.body(), cut.loop)->is_loop()) {
     const Action back{"operator_fusion", Args{{"first", loop_address(step.after.body(), cut.loop)}, {"second", loop_address(step.after.body(), next)},
                                               {"depth", std::to_string(cut.band.loops.size())}, {"order", "-"}}};
-    const Result<Step> whole = strategy_operator_fusion.apply(step.after, target, back.args);
+    const Result<Step> whole = find_strategy("operator_fusion")->apply(step.after, target, back.args);
     if (whole && canonical_hash(whole->after) == canonical_hash(program)) step.inverse = back;
   }
   return step;
@@ -238,7 +238,7 @@ std::vector<Args> list_sites(const Program& program, const Target&) {
 
 }  // namespace
 
-const Strategy strategy_operator_fission{
+extern const Strategy strategy_operator_fission{
     "operator_fission", Level::graph, Direction::fusion, Exactness::exact,
     "one nest with several statements becomes two",
     {{"loop", ArgType::loop, "the outermost loop to distribute", {}, ""},

@@ -18,7 +18,7 @@
 #include "ir/walk.h"
 #include "strategy/edit/order.h"
 #include "strategy/edit/refuse.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -206,7 +206,7 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
 
 }  // namespace
 
-const Strategy strategy_operator_fusion{
+extern const Strategy strategy_operator_fusion{
     "operator_fusion", Level::graph, Direction::fusion, Exactness::reassociates,
     "two adjacent nests become one over matching loops",
     {{"first", ArgType::loop, "outermost loop of the first nest", {}, ""},

@@ -25,7 +25,7 @@
 #include "strategy/edit/refuse.h"
 #include "strategy/graph/axis_parts.h"
 #include "strategy/graph/concat_copies.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 
@@ -89,7 +89,7 @@ Result<Step> apply(const Program& program, const Target& target, const Args& arg
 
 }  // namespace
 
-const Strategy strategy_tensor_concat_to_fuse_operators{
+extern const Strategy strategy_tensor_concat_to_fuse_operators{
     "tensor_concat_to_fuse_operators", Level::graph, Direction::fusion, Exactness::exact,
     "nests equal but for one axis become one on concatenated inputs",
     {{"axes", ArgType::loops, "the axis loop in each nest, in text order", {}, ""}},

@@ -35,7 +35,7 @@
 #include "strategy/edit/tables.h"
 #include "strategy/graph/axis_parts.h"
 #include "strategy/graph/split_copies.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -281,7 +281,7 @@ Result<Step> apply(const Program& program, const Target& target, const Args& arg
 
 Result<Step> cut_nest(const Program& program, const Target& target, const StmtPath& loop, std::int64_t at) { return cut(program, target, loop, at, false, false); }
 
-const Strategy strategy_tensor_split_to_decouple_operators{
+extern const Strategy strategy_tensor_split_to_decouple_operators{
     "tensor_split_to_decouple_operators", Level::graph, Direction::parallelism, Exactness::reassociates,
     "the domain of one nest is cut along an axis into two nests",
     {{"loop", ArgType::loop, "the axis", {}, ""},

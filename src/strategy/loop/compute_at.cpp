@@ -28,7 +28,7 @@
 #include "strategy/edit/band.h"
 #include "strategy/edit/refuse.h"
 #include "strategy/edit/stage.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -387,7 +387,7 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
 
 }  // namespace
 
-const Strategy strategy_compute_at{
+extern const Strategy strategy_compute_at{
     "compute_at", Level::op, Direction::fusion, Exactness::exact,
     "a producer's nest moves into a loop of its consumer and computes only what is needed there",
     {{"tensor", ArgType::tensor, "the temporary that the nest computes", {}, ""},

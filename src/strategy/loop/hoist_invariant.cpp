@@ -23,7 +23,7 @@
 #include "ir/walk.h"
 #include "strategy/edit/extract.h"
 #include "strategy/edit/refuse.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -153,7 +153,7 @@ Result<Step> apply(const Program& program, const Target& target, const Args& arg
 
 }  // namespace
 
-const Strategy strategy_hoist_invariant{
+extern const Strategy strategy_hoist_invariant{
     "hoist_invariant", Level::op, Direction::throughput, Exactness::exact,
     "what does not change inside a loop is computed once before it",
     {{"loop", ArgType::loop, "the loop the expression leaves", {}, ""},

@@ -24,7 +24,7 @@
 #include "strategy/edit/band.h"
 #include "strategy/edit/marks.h"
 #include "strategy/edit/refuse.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -236,7 +236,7 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
 
 }  // namespace
 
-const Strategy strategy_loop_binding{
+extern const Strategy strategy_loop_binding{
     "loop_binding", Level::op, Direction::parallelism, Exactness::reassociates,
     "a loop runs along an axis of the grid or block; kind=L takes it back",
     {{"loop", ArgType::loop, "the loop", {}, ""},

@@ -16,7 +16,7 @@
 #include "ir/walk.h"
 #include "strategy/edit/band.h"
 #include "strategy/edit/refuse.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -154,7 +154,7 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) {
 
 }  // namespace
 
-const Strategy strategy_loop_fusion{
+extern const Strategy strategy_loop_fusion{
     "loop_fusion", Level::op, Direction::parallelism, Exactness::exact,
     "two nested loops collapse into one; undoes loop_split",
     {{"loop", ArgType::loop, "the outer loop of a perfect pair", {}, ""}},

@@ -13,7 +13,7 @@
 #include "strategy/edit/band.h"
 #include "strategy/edit/marks.h"
 #include "strategy/edit/refuse.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -39,7 +39,7 @@ Result<Step> apply(const Program& program, const Target& target, const Args& arg
 
 }  // namespace
 
-const Strategy strategy_loop_parallelization{
+extern const Strategy strategy_loop_parallelization{
     "loop_parallelization", Level::op, Direction::parallelism, Exactness::reassociates,
     "a loop runs in parallel; kind=L takes it back",
     {{"loop", ArgType::loop, "the loop", {}, ""},

@@ -19,7 +19,7 @@
 #include "ir/walk.h"
 #include "strategy/edit/band.h"
 #include "strategy/edit/refuse.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -210,7 +210,7 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
 
 }  // namespace
 
-const Strategy strategy_loop_peel{
+extern const Strategy strategy_loop_peel{
     "loop_peel", Level::op, Direction::throughput, Exactness::exact,
     "the first or last iterations of a loop are split off, or joined again",
     {{"loop", ArgType::loop, "the loop; mode=join: the rest of it", {}, ""},

@@ -19,7 +19,7 @@
 #include "strategy/edit/band.h"
 #include "strategy/edit/order.h"
 #include "strategy/edit/refuse.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -122,7 +122,7 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) {
 
 }  // namespace
 
-const Strategy strategy_loop_reorder{
+extern const Strategy strategy_loop_reorder{
     "loop_reorder", Level::op, Direction::data_reuse, Exactness::reassociates,
     "the loops of a band in another order",
     {{"order", ArgType::loops, "the band's loops, outermost place first", {}, ""}},

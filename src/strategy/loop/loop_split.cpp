@@ -16,7 +16,7 @@
 #include "strategy/edit/split.h"
 #include "strategy/edit/refuse.h"
 #include "strategy/edit/tables.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -91,7 +91,7 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) {
 
 }  // namespace
 
-const Strategy strategy_loop_split{
+extern const Strategy strategy_loop_split{
     "loop_split", Level::op, Direction::parallelism, Exactness::exact,
     "a loop becomes an outer and an inner loop; a tail is guarded or peeled",
     {{"loop", ArgType::loop, "the loop to split", {}, ""},

@@ -23,7 +23,7 @@
 #include "strategy/edit/refuse.h"
 #include "strategy/edit/split.h"
 #include "strategy/edit/tables.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -314,7 +314,7 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) {
 
 }  // namespace
 
-const Strategy strategy_loop_tiling{
+extern const Strategy strategy_loop_tiling{
     "loop_tiling", Level::op, Direction::data_reuse, Exactness::reassociates,
     "several loops of a band are split, point loops inside; a tail is guarded or peeled",
     {{"loops", ArgType::loops, "two or more loops of one band", {}, ""},

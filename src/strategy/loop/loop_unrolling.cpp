@@ -12,7 +12,7 @@
 #include "ir/walk.h"
 #include "strategy/edit/band.h"
 #include "strategy/edit/refuse.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -100,7 +100,7 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) {
 
 }  // namespace
 
-const Strategy strategy_loop_unrolling{
+extern const Strategy strategy_loop_unrolling{
     "loop_unrolling", Level::op, Direction::throughput, Exactness::exact,
     "a loop is unrolled, wholly or by a factor; kind=L takes it back",
     {{"loop", ArgType::loop, "the loop", {}, ""},

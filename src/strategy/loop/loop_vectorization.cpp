@@ -18,7 +18,7 @@
 #include "strategy/edit/band.h"
 #include "strategy/edit/marks.h"
 #include "strategy/edit/refuse.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -110,7 +110,7 @@ Result<Step> apply(const Program& program, const Target& target, const Args& arg
 
 }  // namespace
 
-const Strategy strategy_loop_vectorization{
+extern const Strategy strategy_loop_vectorization{
     "loop_vectorization", Level::op, Direction::memory_access, Exactness::reassociates,
     "a loop runs in vector lanes; kind=L takes it back",
     {{"loop", ArgType::loop, "the loop", {}, ""},

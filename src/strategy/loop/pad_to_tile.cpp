@@ -29,7 +29,7 @@
 #include "ir/walk.h"
 #include "strategy/edit/band.h"
 #include "strategy/edit/refuse.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -306,7 +306,7 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
 
 }  // namespace
 
-const Strategy strategy_pad_to_tile{
+extern const Strategy strategy_pad_to_tile{
     "pad_to_tile", Level::op, Direction::throughput, Exactness::exact,
     "tail tests above an update of staged buffers go; the padding is computed and thrown away",
     {{"equation", ArgType::equation, "the update", {}, ""},

@@ -26,7 +26,7 @@
 #include "strategy/edit/refuse.h"
 #include "strategy/edit/split.h"
 #include "strategy/edit/tables.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -250,7 +250,7 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
 
 }  // namespace
 
-const Strategy strategy_reduction_factorization{
+extern const Strategy strategy_reduction_factorization{
     "reduction_factorization", Level::op, Direction::parallelism, Exactness::reassociates,
     "the outer part of a reduction loop becomes an axis of partial results, combined after",
     {{"loop", ArgType::loop, "the reduction loop", {}, ""},

@@ -9,7 +9,7 @@
 // (3) what conversions and comparisons around the place compute in stays.
 // Over the reals the two are equal: algebraic.
 #include "strategy/math/identity_step.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -22,7 +22,7 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) { re
 
 }  // namespace
 
-const Strategy strategy_cancellation{
+extern const Strategy strategy_cancellation{
     "cancellation", Level::math, Direction::algebra, Exactness::algebraic,
     "common factors of numerator and denominator go, and x-x",
     identity_params(use()),

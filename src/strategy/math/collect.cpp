@@ -11,7 +11,7 @@
 // (2) no side condition is known to fail.
 // Over the reals both sides are equal: algebraic; exact for integers, which wrap alike.
 #include "strategy/math/factor_rules.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -22,7 +22,7 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) { re
 
 }  // namespace
 
-const Strategy strategy_collect{
+extern const Strategy strategy_collect{
     "collect", Level::math, Direction::algebra, Exactness::algebraic,
     "terms of a sum are gathered by a variable",
     {{"equation", ArgType::equation, "whose right side is rewritten", {}, ""},

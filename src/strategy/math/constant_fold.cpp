@@ -23,7 +23,7 @@
 #include "ir/walk.h"
 #include "strategy/edit/band.h"
 #include "strategy/edit/refuse.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -232,7 +232,7 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) {
 
 }  // namespace
 
-const Strategy strategy_constant_fold{
+extern const Strategy strategy_constant_fold{
     "constant_fold", Level::math, Direction::algebra, Exactness::exact,
     "literal arithmetic, neutral operands and decided conditions of an equation are folded",
     {{"equation", ArgType::equation, "whose right side is folded", {}, ""}},

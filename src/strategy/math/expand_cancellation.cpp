@@ -11,7 +11,7 @@
 // (4) factor is an expression of elements that are float, of the target's compute type, in bounds and written before.
 // Over the reals the two are equal: algebraic.
 #include "strategy/math/identity_step.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -24,7 +24,7 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) { re
 
 }  // namespace
 
-const Strategy strategy_expand_cancellation{
+extern const Strategy strategy_expand_cancellation{
     "expand_cancellation", Level::math, Direction::algebra, Exactness::algebraic,
     "a fraction or value is multiplied and divided by a factor of the program",
     identity_params(use(), "an expression of elements the program has there, such as C_{i}"),

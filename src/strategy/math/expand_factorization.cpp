@@ -29,7 +29,7 @@
 #include "strategy/edit/refuse.h"
 #include "strategy/math/factor_rules.h"
 #include "strategy/math/reduction_factor.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -57,7 +57,7 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) {
 
 }  // namespace
 
-const Strategy strategy_expand_factorization{
+extern const Strategy strategy_expand_factorization{
     "expand_factorization", Level::math, Direction::algebra, Exactness::algebraic,
     "a product with a sum is multiplied out, a scaling moves into the reduction before it",
     {{"equation", ArgType::equation, "whose right side is rewritten, or the scaling", {}, ""},

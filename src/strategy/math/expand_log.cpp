@@ -8,7 +8,7 @@
 // (2) no side condition is known to fail: every factor is positive, not only the product.
 // Over the reals the two are equal: algebraic.
 #include "strategy/math/identity_step.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -21,7 +21,7 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) { re
 
 }  // namespace
 
-const Strategy strategy_expand_log{
+extern const Strategy strategy_expand_log{
     "expand_log", Level::math, Direction::algebra, Exactness::algebraic,
     "the log of a product, quotient or power becomes a sum",
     identity_params(use()),

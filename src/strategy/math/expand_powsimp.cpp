@@ -8,7 +8,7 @@
 // (2) no side condition is known to fail: integer exponents or a positive base, exponents at most 80 (700 in f64).
 // Over the reals the two are equal: algebraic.
 #include "strategy/math/identity_step.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -21,7 +21,7 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) { re
 
 }  // namespace
 
-const Strategy strategy_expand_powsimp{
+extern const Strategy strategy_expand_powsimp{
     "expand_powsimp", Level::math, Direction::algebra, Exactness::algebraic,
     "powers and exponentials of sums fall into products",
     identity_params(use()),

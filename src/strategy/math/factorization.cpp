@@ -31,7 +31,7 @@
 #include "strategy/edit/refuse.h"
 #include "strategy/math/factor_rules.h"
 #include "strategy/math/reduction_factor.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -72,14 +72,14 @@ Result<Step> apply(const Program& program, const Target& target, const Args& arg
   ++scaling.back();
   while (!stmt_at(step.after.body(), scaling)->is_equation()) scaling.push_back(0);
   const Args back{{"equation", equation_address(step.after.body(), scaling)}, {"rule", std::string(kReductionRule)}, {"at", "0"}};
-  const Result<Step> undone = strategy_expand_factorization.apply(step.after, target, back);
+  const Result<Step> undone = find_strategy("expand_factorization")->apply(step.after, target, back);
   if (undone && canonical_hash(undone->after) == canonical_hash(program)) step.inverse = Action{"expand_factorization", back};
   return step;
 }
 
 }  // namespace
 
-const Strategy strategy_factorization{
+extern const Strategy strategy_factorization{
     "factorization", Level::math, Direction::algebra, Exactness::algebraic,
     "common factors leave a sum, loop-invariant factors leave a reduction",
     {{"equation", ArgType::equation, "whose right side is rewritten, or the update of the reduction", {}, ""},

@@ -27,7 +27,7 @@
 #include "strategy/edit/fold_scores.h"
 #include "strategy/edit/refuse.h"
 #include "strategy/edit/simplify.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -229,7 +229,7 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) {
 
 }  // namespace
 
-const Strategy strategy_flashattention_wo_tiling{
+extern const Strategy strategy_flashattention_wo_tiling{
     "flashattention_wo_tiling", Level::math, Direction::fusion, Exactness::changes_precision,
     "scores, softmax and the weighted sum of values become one online pass",
     {{"equation", ArgType::equation, "the sum of weighted values", {}, ""},

@@ -8,7 +8,7 @@
 // (2) no side condition is known to fail: every argument is positive, and what combines neither overflows nor vanishes.
 // Over the reals the two are equal: algebraic.
 #include "strategy/math/identity_step.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -21,7 +21,7 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) { re
 
 }  // namespace
 
-const Strategy strategy_logsimp{
+extern const Strategy strategy_logsimp{
     "logsimp", Level::math, Direction::algebra, Exactness::algebraic,
     "sums of logs combine into one log",
     identity_params(use()),

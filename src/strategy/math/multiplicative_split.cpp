@@ -11,7 +11,7 @@
 // (4) z is an expression of elements that are float, of the target's compute type, in bounds and written before.
 // Over the reals the two are equal: algebraic.
 #include "strategy/math/identity_step.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -24,7 +24,7 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) { re
 
 }  // namespace
 
-const Strategy strategy_multiplicative_split{
+extern const Strategy strategy_multiplicative_split{
     "multiplicative_split", Level::math, Direction::algebra, Exactness::algebraic,
     "x becomes x/z*z: an enabling move",
     identity_params(use(), "an expression of elements the program has there, such as C_{i}"),

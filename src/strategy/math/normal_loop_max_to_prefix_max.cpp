@@ -17,7 +17,7 @@
 #include "ir/walk.h"
 #include "strategy/edit/refuse.h"
 #include "strategy/edit/softmax_pattern.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -61,7 +61,7 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) { re
 
 }  // namespace
 
-const Strategy strategy_normal_loop_max_to_prefix_max{
+extern const Strategy strategy_normal_loop_max_to_prefix_max{
     "normal_loop_max_to_prefix_max", Level::math, Direction::algebra, Exactness::exact,
     "a maximum over a loop keeps its running value at every step",
     {{"equation", ArgType::equation, "the reduction by max", {}, ""}},

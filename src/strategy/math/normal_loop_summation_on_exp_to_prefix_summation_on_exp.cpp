@@ -24,7 +24,7 @@
 #include "ir/walk.h"
 #include "strategy/edit/refuse.h"
 #include "strategy/edit/softmax_pattern.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -81,7 +81,7 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) { re
 
 }  // namespace
 
-const Strategy strategy_normal_loop_summation_on_exp_to_prefix_summation_on_exp{
+extern const Strategy strategy_normal_loop_summation_on_exp_to_prefix_summation_on_exp{
     "normal_loop_summation_on_exp_to_prefix_summation_on_exp", Level::math, Direction::algebra, Exactness::changes_precision,
     "the sum of exp(x-m) with the final maximum becomes a running, rescaled sum",
     {{"equation", ArgType::equation, "the sum of exponentials", {}, ""}},

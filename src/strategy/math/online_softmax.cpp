@@ -23,7 +23,7 @@
 #include "strategy/edit/band.h"
 #include "strategy/edit/refuse.h"
 #include "strategy/edit/softmax_pattern.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -72,7 +72,7 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) { re
 
 }  // namespace
 
-const Strategy strategy_online_softmax{
+extern const Strategy strategy_online_softmax{
     "online_softmax", Level::math, Direction::algebra, Exactness::changes_precision,
     "maximum and sum of exponentials become one online pass",
     {{"equation", ArgType::equation, "the sum of exponentials", {}, ""}},

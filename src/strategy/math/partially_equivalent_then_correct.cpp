@@ -33,7 +33,7 @@
 #include "strategy/edit/simplify.h"
 #include "strategy/graph/axis_parts.h"
 #include "strategy/graph/concat_copies.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -136,7 +136,7 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) {
 
 }  // namespace
 
-const Strategy strategy_partially_equivalent_then_correct{
+extern const Strategy strategy_partially_equivalent_then_correct{
     "partially_equivalent_then_correct", Level::math, Direction::fusion, Exactness::exact,
     "similar operators run as one on joined inputs; elements near the joins are recomputed",
     {{"axes", ArgType::loops, "the axis loop in each nest, in text order", {}, ""}},

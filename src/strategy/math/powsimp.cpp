@@ -9,7 +9,7 @@
 // (3) what conversions and comparisons around the place compute in stays.
 // Over the reals the two are equal: algebraic.
 #include "strategy/math/identity_step.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -22,7 +22,7 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) { re
 
 }  // namespace
 
-const Strategy strategy_powsimp{
+extern const Strategy strategy_powsimp{
     "powsimp", Level::math, Direction::algebra, Exactness::algebraic,
     "products of powers, exponentials and roots combine",
     identity_params(use()),

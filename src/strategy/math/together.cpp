@@ -8,7 +8,7 @@
 // (2) no side condition is known to fail: denominators are not 0.
 // Over the reals the two are equal: algebraic.
 #include "strategy/math/identity_step.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -21,7 +21,7 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) { re
 
 }  // namespace
 
-const Strategy strategy_together{
+extern const Strategy strategy_together{
     "together", Level::math, Direction::algebra, Exactness::algebraic,
     "a sum of fractions becomes one fraction",
     identity_params(use()),

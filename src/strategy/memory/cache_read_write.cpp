@@ -33,7 +33,7 @@
 #include "strategy/edit/band.h"
 #include "strategy/edit/refuse.h"
 #include "strategy/edit/stage.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -370,7 +370,7 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
 
 }  // namespace
 
-const Strategy strategy_cache_read_write{
+extern const Strategy strategy_cache_read_write{
     "cache_read_write", Level::memory, Direction::data_reuse, Exactness::exact,
     "the part of a tensor that a loop touches is staged in a buffer inside it",
     {{"tensor", ArgType::tensor, "the tensor to stage", {}, ""},

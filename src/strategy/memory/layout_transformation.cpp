@@ -28,7 +28,7 @@
 #include "strategy/edit/layout.h"
 #include "strategy/edit/refuse.h"
 #include "strategy/edit/split.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -388,7 +388,7 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
 
 }  // namespace
 
-const Strategy strategy_layout_transformation{
+extern const Strategy strategy_layout_transformation{
     "layout_transformation", Level::memory, Direction::memory_access, Exactness::exact,
     "the reads of a tensor go to a transposed, split, tiled, packed or flattened copy",
     {{"tensor", ArgType::tensor, "the tensor that is copied", {}, ""},

@@ -25,7 +25,7 @@
 #include "ir/walk.h"
 #include "strategy/edit/band.h"
 #include "strategy/edit/refuse.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 #include "verify/verify.h"
 
 namespace cairn {
@@ -270,7 +270,7 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) {
 
 }  // namespace
 
-const Strategy strategy_precompute_indices{
+extern const Strategy strategy_precompute_indices{
     "precompute_indices", Level::memory, Direction::throughput, Exactness::exact,
     "an index expression is computed once into an integer tensor",
     {{"loop", ArgType::loop, "innermost loop that binds a variable of the part", {}, ""},

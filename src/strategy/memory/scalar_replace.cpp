@@ -25,7 +25,7 @@
 #include "strategy/edit/band.h"
 #include "strategy/edit/layout.h"
 #include "strategy/edit/refuse.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -253,7 +253,7 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
 
 }  // namespace
 
-const Strategy strategy_scalar_replace{
+extern const Strategy strategy_scalar_replace{
     "scalar_replace", Level::memory, Direction::data_reuse, Exactness::exact,
     "subscripts of a temporary that stay the same while a value lives are dropped",
     {{"tensor", ArgType::tensor, "the temporary", {}, ""},

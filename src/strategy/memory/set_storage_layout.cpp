@@ -26,7 +26,7 @@
 #include "ir/interval.h"
 #include "strategy/edit/layout.h"
 #include "strategy/edit/refuse.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -193,7 +193,7 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
 
 }  // namespace
 
-const Strategy strategy_set_storage_layout{
+extern const Strategy strategy_set_storage_layout{
     "set_storage_layout", Level::memory, Direction::memory_access, Exactness::exact,
     "a temporary is re-indexed in place: transposed, split, merged, padded or swizzled",
     {{"tensor", ArgType::tensor, "the temporary", {}, ""},

@@ -11,7 +11,7 @@
 
 #include "analysis/promise.h"
 #include "strategy/edit/refuse.h"
-#include "strategy/registry.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
@@ -66,7 +66,7 @@ Result<Step> apply(const Program& program, const Target& target, const Args& arg
 
 }  // namespace
 
-const Strategy strategy_set_storage_scope{
+extern const Strategy strategy_set_storage_scope{
     "set_storage_scope", Level::memory, Direction::data_reuse, Exactness::exact,
     "a temporary moves to another scope (g, s or l)",
     {{"tensor", ArgType::tensor, "the temporary", {}, ""},
