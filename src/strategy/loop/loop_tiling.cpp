@@ -5,24 +5,30 @@
 // Tile loops keep the names and stand, in band order, where the first tiled loop stood; the other loops and
 // the point loops (fresh names, in band order) follow in the band's order. A size equal to the extent leaves
 // its loop whole, inside. Uneven sizes: a test at the depth of the point loop (guard), or the rest of each
-// axis as nests of their own with the same sizes (peel).
+// axis as nests of their own with the same sizes (peel), or whole blocks of staged operands that are 0 outside their
+// tensors, of which only the store is guarded (pad: cache_read_write and pad_to_tile in the innermost tile loop).
+// tail=join takes tiles back: pairs of a tile and a point loop become one loop where the point loop stood.
 //
 // Legal when
 // (1) the named loops belong to one band, at least two of them, of kind L, P or U and without marks,
 // (2) each size lies between 1 and the extent, and at least one splits,
 // (3) the part of the band from the first to the last of them is permutable, or the new order keeps every
-//     dependence, those of one reduction excepted.
+//     dependence, those of one reduction excepted,
+// (4) pad: the band holds one self-update, its result and the operands with an uneven axis can be staged, and what its
+//     tests keep out then touches nothing that is read, or adds 0,
+// (5) join: tile and point loops of one band, in pairs that collapse to the given extents.
 // Exact when for each element the order of its self-updates is unchanged, else it reassociates (exact for
 // max, min and integers).
 #include <fmt/core.h>
 
 #include <algorithm>
 
+#include "ir/canon.h"
 #include "ir/walk.h"
 #include "strategy/edit/order.h"
 #include "strategy/edit/refuse.h"
 #include "strategy/edit/split.h"
-#include "strategy/edit/tables.h"
+#include "strategy/loop/tile_tail.h"
 #include "strategy/strategy.h"
 
 namespace cairn {
@@ -274,7 +280,28 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
   return out;
 }
 
-Result<Step> apply(const Program& program, const Target&, const Args& args) {
+// The action that joins the tiles again, if it does.
+std::optional<Action> find_inverse(const Program& before, const Target& target, const Tiling& tiling, const Step& step) {
+  std::string pairs, extents;
+  for (std::size_t k = 0; k < tiling.sizes.size(); ++k) {
+    if (tiling.sizes[k] == 0) continue;
+    const Stmt& loop = *tiling.band.loops[k];
+    if (loop.kind != inner_kind(loop)) return std::nullopt;   // a P loop keeps P outside
+    StmtPath path = tiling.band.path;
+    for (const std::string& var : {loop.var, tiling.points[k]}) {
+      while (stmt_at(step.after.body(), path)->is_test() || stmt_at(step.after.body(), path)->var != var) path.push_back(0);
+      pairs += (pairs.empty() ? "" : "+") + loop_address(step.after.body(), path);
+    }
+    extents += (extents.empty() ? "" : "x") + std::to_string(loop.extent);
+  }
+  Action back{"loop_tiling", Args{{"loops", pairs}, {"sizes", extents}, {"tail", "join"}}};
+  const Result<Step> joined = join_tiles(step.after, target, back.args);
+  if (!joined || canonical_hash(joined->after) != canonical_hash(before)) return std::nullopt;
+  return back;
+}
+
+Result<Step> apply(const Program& program, const Target& target, const Args& args) {
+  if (args.get("tail") == "join") return join_tiles(program, target, args);
   CAIRN_TRY(const Tiling tiling, read_tiling(program, args));
   const std::vector<LoopRange> above = ranges_above(program.body(), tiling.band.path);
   Part whole;
@@ -309,6 +336,17 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) {
   for (const std::string& name : tiling.points) {
     if (!name.empty()) step.created.push_back(name);
   }
+  if (args.get("tail") == "pad") {
+    StmtPath place = tiling.band.path;
+    for (std::size_t tile = 1; tile < step.created.size();) {
+      place.push_back(0);
+      if (stmt_at(step.after.body(), place)->is_loop()) ++tile;
+    }
+    CAIRN_TRY(step, pad_tail(std::move(step), target, place));
+    step.proved = conditions_up_to(4);
+  } else if (!peel) {
+    step.inverse = find_inverse(program, target, tiling, step);
+  }
   return step;
 }
 
@@ -316,10 +354,10 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) {
 
 extern const Strategy strategy_loop_tiling{
     "loop_tiling", Level::op, Direction::data_reuse, Exactness::reassociates,
-    "several loops of a band are split, point loops inside; a tail is guarded or peeled",
-    {{"loops", ArgType::loops, "two or more loops of one band", {}, ""},
-     {"sizes", ArgType::integers, "extent of each point loop", {}, ""},
-     {"tail", ArgType::choice, "what becomes of uneven ends", {"guard", "peel"}, "guard"}},
+    "several loops of a band are split, point loops inside; a tail is guarded, peeled or padded",
+    {{"loops", ArgType::loops, "two or more loops of one band; tail=join: tile and point loops, in pairs", {}, ""},
+     {"sizes", ArgType::integers, "extent of each point loop; tail=join: of each joined loop", {}, ""},
+     {"tail", ArgType::choice, "what becomes of uneven ends; join: tiles become one loop again", {"guard", "peel", "pad", "join"}, "guard"}},
     list_sites, apply};
 
 }  // namespace cairn
