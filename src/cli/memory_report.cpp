@@ -63,9 +63,18 @@ Json picture_of(const MemoryContent& content, const std::vector<NodeStatistics>&
   return picture;
 }
 
+// The journal that --run names: the file itself, or the one in its directory.
+Result<std::string> find_journal(const std::string& run) {
+  const std::string hint = "give a directory that 'cairn search --out' wrote, or its journal";
+  if (!file_exists(run)) return Error{Code::usage, run + ": no such file or directory", {}, {hint}};
+  if (!list_directory(run).ok()) return run;
+  const std::string path = join_path(run, "journal.jsonl");
+  if (file_exists(path)) return path;
+  return Error{Code::usage, run + " is the directory of no run: found no journal.jsonl in it", {}, {hint}};
+}
+
 // The lines of a journal; a torn last line belongs to a run that goes on or was killed, and is left out.
 Result<Json> read_journal(const std::string& path) {
-  if (!file_exists(path)) return Error{Code::usage, path + ": no such file", {}, {"give a directory that 'cairn search --out' wrote"}};
   CAIRN_TRY(const std::string text, read_file(path));
   Json run{{"header", Json::object()}, {"records", Json::array()}, {"end", ""}};
   std::size_t number = 0, start = 0;
@@ -99,8 +108,8 @@ CommandRun setup_memory_report(CLI::App& app) {
     CAIRN_TRY(const std::vector<NodeStatistics> statistics, store.statistics());
     Json run;
     if (!options->run.empty()) {
-      const bool journal = options->run.size() > 6 && options->run.compare(options->run.size() - 6, 6, ".jsonl") == 0;
-      CAIRN_TRY(run, read_journal(journal ? options->run : join_path(options->run, "journal.jsonl")));
+      CAIRN_TRY(const std::string journal, find_journal(options->run));
+      CAIRN_TRY(run, read_journal(journal));
     }
     std::string out = options->out.empty() ? session.settings.value("out") : options->out;
     if (out.empty()) out = "memory-report.html";

@@ -14,6 +14,8 @@ namespace cairn {
 
 namespace {
 
+constexpr std::size_t kMostDrawn = 300;   // proposals of a run: more are no picture
+
 // Orange for losses over grey to blue for gains: readable with colour blindness, stronger the further from the background.
 constexpr const char* kPictureStyle = R"(
 :root{--u0:#a84300;--u1:#d9730d;--u2:#d9a066;--u3:#9a9a96;--u4:#7db0d5;--u5:#3a88c0;--u6:#134f8a;--card:#fff}
@@ -142,7 +144,12 @@ std::string run_html(const Json& run) {
                                      escape_html(text_of(header, "device")),
                                  records.size(), ok, end.empty() ? "not finished" : "stopped by " + escape_html(end));
   if (records.empty()) return html + "<p>The journal holds no proposal yet.</p>\n";
-  html += draw_search_tree(records);
+  const std::vector<bool> drawn = pick_drawn(records, kMostDrawn);
+  html += draw_search_tree(records, drawn);
+  if (const auto left = std::count(drawn.begin(), drawn.end(), false); left > 0) {
+    html += fmt::format("<p class=\"sub\" id=\"left-out\">{} of {} proposals are drawn: the best path, what was proposed along it, and the best of the rest;"
+                        " {} are left out.</p>\n", records.size() - static_cast<std::size_t>(left), records.size(), left);
+  }
   html += "<p class=\"legend\"><span><i class=\"line\" style=\"border-color:var(--ours)\"></i> best path</span><span>circle: passed, at its speed-up over "
       "naive</span>"
           "<span>triangle: slower than the axis reaches</span><span>cross: refused, wrong or failed</span></p>\n";

@@ -1,6 +1,7 @@
 // Drawings of the memory page, and how they read their JSON.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "base/json.h"
 
@@ -27,7 +28,10 @@ std::string draw_memory_graph(const Json& memory);
 std::string proposal_label(const Json& record);
 // Numbers of the records from the root to the best one; empty without records.
 std::vector<std::size_t> best_path(const Json& records);
-// The search tree: proposals over their number at their score, failures in a strip below.
-std::string draw_search_tree(const Json& records);
+// Which records are drawn where there are more than `most`: the best path whole, what was proposed along it, then the best of
+// the rest, each with all that leads to it.
+std::vector<bool> pick_drawn(const Json& records, std::size_t most);
+// The search tree: the drawn proposals over their number at their score, failures in a strip below.
+std::string draw_search_tree(const Json& records, const std::vector<bool>& drawn);
 
 }  // namespace cairn

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
+#include <tuple>
 #include <vector>
 
 #include <fmt/core.h>
@@ -106,7 +108,35 @@ std::vector<std::size_t> best_path(const Json& records) {
   return path;
 }
 
-std::string draw_search_tree(const Json& records) {
+std::vector<bool> pick_drawn(const Json& records, std::size_t most) {
+  std::vector<bool> drawn(records.size(), records.size() <= most);
+  if (records.size() <= most) return drawn;
+  const std::vector<std::ptrdiff_t> parents = find_parents(records);
+  std::vector<bool> on_path(records.size());
+  for (const std::size_t k : best_path(records)) on_path[k] = true;
+  // The path, what was proposed along it, the rest; in each the best first, failures last.
+  const auto rank = [&](std::size_t k) {
+    const bool beside = parents[k] >= 0 && on_path[static_cast<std::size_t>(parents[k])];
+    const double score = number_of(records[k], "score");
+    return std::make_tuple(on_path[k] ? 0 : beside ? 1 : 2, passed(records[k]) ? 0 : 1, -score, k);
+  };
+  std::vector<std::size_t> order(records.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
+  std::size_t count = 0;
+  for (const std::size_t k : order) {
+    std::vector<std::size_t> line;   // up to what is drawn: nothing hangs in the air
+    for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(k); at >= 0 && !drawn[static_cast<std::size_t>(at)]; at = parents[static_cast<std::size_t>(at)]) {
+      line.push_back(static_cast<std::size_t>(at));
+    }
+    if (count + line.size() > most && !on_path[k]) continue;
+    for (const std::size_t at : line) drawn[at] = true;
+    count += line.size();
+  }
+  return drawn;
+}
+
+std::string draw_search_tree(const Json& records, const std::vector<bool>& drawn) {
   const std::vector<std::ptrdiff_t> parents = find_parents(records);
   const std::vector<std::size_t> path = best_path(records);
   const ScoreAxis axis(records);
@@ -119,7 +149,7 @@ std::string draw_search_tree(const Json& records) {
                     draw_axis(axis, records.size());
   for (int layer = 0; layer < 2; ++layer) {   // the best path lies on top
     for (std::size_t k = 0; k < records.size(); ++k) {
-      if (parents[k] < 0 || on_path(k) != (layer == 1)) continue;
+      if (!drawn[k] || parents[k] < 0 || on_path(k) != (layer == 1)) continue;
       const std::size_t p = static_cast<std::size_t>(parents[k]);
       const double middle = (x(p) + x(k)) / 2;
       svg += fmt::format("<path class=\"branch{}\" d=\"M{:.1f} {:.1f} C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}\"/>\n",
@@ -138,6 +168,7 @@ std::string draw_search_tree(const Json& records) {
   };
   const std::string winner = path.empty() ? std::string() : label_of(path.back());   // has the first choice
   for (std::size_t k = 0; k < records.size(); ++k) {
+    if (!drawn[k]) continue;
     const Json& r = records[k];
     const bool best = on_path(k);
     std::string mark;

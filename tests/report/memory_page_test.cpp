@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "report/memory_page_parts.h"
 
 namespace cairn {
@@ -54,6 +56,7 @@ std::size_t count_of(const std::string& text, const std::string& what) {
   return count;
 }
 bool holds(const std::string& text, const std::string& what) { return text.find(what) != std::string::npos; }
+std::string draw_all(const Json& records) { return draw_search_tree(records, pick_drawn(records, records.size())); }
 
 TEST(MemoryPage, DrawsEveryDirectionAndEdge) {
   const std::string graph = draw_memory_graph(sample_memory());
@@ -97,7 +100,7 @@ TEST(MemoryPage, NeedsNothingFromOutside) {
 TEST(MemoryPage, TreeMarksTheBestPath) {
   const Json run = sample_run();
   EXPECT_EQ(best_path(run["records"]), (std::vector<std::size_t>{0, 1, 3}));
-  const std::string tree = draw_search_tree(run["records"]);
+  const std::string tree = draw_all(run["records"]);
   EXPECT_EQ(count_of(tree, "<g class=\"proposal"), 5u);
   EXPECT_EQ(count_of(tree, "<g class=\"proposal best\""), 3u);
   EXPECT_EQ(count_of(tree, "<g class=\"proposal failed\""), 1u);
@@ -129,7 +132,7 @@ TEST(MemoryPage, BrokenNumbersAndParentsDrawNothingBroken) {
   run["records"][1]["score"] = "nan";
   run["records"][3]["parent"] = 9;      // comes later or never: no branch, no endless path
   run["records"][4]["parent"] = 4;
-  const std::string tree = draw_search_tree(run["records"]);
+  const std::string tree = draw_all(run["records"]);
   EXPECT_EQ(count_of(tree, "<g class=\"proposal"), 5u);
   EXPECT_FALSE(holds(tree, "nan"));
   EXPECT_EQ(best_path(run["records"]), (std::vector<std::size_t>{3}));
@@ -138,12 +141,71 @@ TEST(MemoryPage, BrokenNumbersAndParentsDrawNothingBroken) {
 TEST(MemoryPage, LabelsOfALongPathDoNotCoverEachOther) {
   Json records = {record(0, 0, "ok", 0)};
   for (int n = 1; n < 60; ++n) records.push_back(record(n, n - 1, "ok", 0.001 * n, n == 59 ? "winner" : "step"));
-  const std::string tree = draw_search_tree(records);
+  const std::string tree = draw_all(records);
   EXPECT_EQ(count_of(tree, "<g class=\"proposal best\""), 60u);
   EXPECT_TRUE(holds(tree, ">winner</text>"));
   const std::size_t labels = count_of(tree, "<text class=\"at\"");
   EXPECT_GT(labels, 10u);
   EXPECT_LT(labels, 30u);   // two rows, 96 apart
+}
+
+// 1,000 proposals: a path of 20 that ends best, ten siblings along each of its steps, the rest a long branch beside that starts
+// low, and failures along that.
+Json long_run() {
+  Json records = {record(0, 0, "ok", 0)};
+  int n = 0, on_path = 0, beside = 0;
+  for (int step = 1; step <= 20; ++step) {
+    const int from = on_path;
+    on_path = ++n;
+    records.push_back(record(n, from, "ok", 0.1 * step, "step"));
+    for (int k = 0; k < 10; ++k) records.push_back(record(++n, from, k % 2 == 0 ? "ok" : "wrong", -0.1, "sibling"));
+  }
+  while (n < 600) {
+    const int from = beside;
+    beside = ++n;
+    records.push_back(record(n, from, "ok", -1 + 0.001 * n, "beside"));
+  }
+  while (n < 999) {
+    ++n;
+    records.push_back(record(n, beside - n % 50, "wrong", 0, "lost"));
+  }
+  return records;
+}
+
+TEST(MemoryPage, AtMostThreeHundredProposalsAreDrawnAndTheBestPathIsAmongThem) {
+  const Json records = long_run();
+  ASSERT_EQ(records.size(), 1000u);
+  const std::vector<bool> drawn = pick_drawn(records, 300);
+  EXPECT_LE(std::count(drawn.begin(), drawn.end(), true), 300);
+  EXPECT_GE(std::count(drawn.begin(), drawn.end(), true), 290);
+  for (const std::size_t k : best_path(records)) EXPECT_TRUE(drawn[k]) << k;
+  for (std::size_t k = 0; k < records.size(); ++k) {
+    const std::string& name = records[k]["template"].get_ref<const std::string&>();
+    EXPECT_TRUE(drawn[k] || name != "sibling") << "a neighbour of the best path: " << k;
+    EXPECT_TRUE(!drawn[k] || drawn[records[k]["parent"].get<std::size_t>()]) << "nothing hangs in the air: " << k;
+  }
+  const std::string page = render_memory_page(sample_memory(), {{"header", Json::object()}, {"records", records}, {"end", "evaluations"}});
+  const std::size_t shown = count_of(page, "<g class=\"proposal");
+  EXPECT_EQ(shown, static_cast<std::size_t>(std::count(drawn.begin(), drawn.end(), true)));
+  EXPECT_EQ(count_of(page, "<g class=\"proposal best\""), 21u);
+  EXPECT_TRUE(holds(page, std::to_string(shown) + " of 1000 proposals are drawn")) << shown;
+  EXPECT_TRUE(holds(page, " " + std::to_string(1000 - shown) + " are left out."));
+  EXPECT_TRUE(holds(page, "1000 records"));
+}
+
+TEST(MemoryPage, ABestPathLongerThanThePictureStaysWhole) {
+  Json records = {record(0, 0, "ok", 0)};
+  for (int n = 1; n < 40; ++n) records.push_back(record(n, n - 1, "ok", 0.01 * n));
+  for (int n = 40; n < 60; ++n) records.push_back(record(n, 0, "ok", -0.1));
+  const std::vector<bool> drawn = pick_drawn(records, 30);
+  EXPECT_EQ(std::count(drawn.begin(), drawn.end(), true), 40);
+  EXPECT_TRUE(drawn[39] && !drawn[40]);
+}
+
+TEST(MemoryPage, ShortRunsAreDrawnWhole) {
+  const std::string page = render_memory_page(sample_memory(), sample_run());
+  EXPECT_FALSE(holds(page, "left-out"));
+  EXPECT_EQ(count_of(page, "<g class=\"proposal"), 5u);
 }
 
 TEST(MemoryPage, ShortensByCharacters) {
