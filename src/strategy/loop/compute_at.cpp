@@ -16,29 +16,23 @@
 // (4) the producer's operands are not written between it and its uses, the consumer's statement included,
 // (5) all starts are by one operator, and no value of the temporary outlives an iteration of the loops around both,
 // (6) the scope suits the place: no g inside a P or B loop, nothing inside V and M, the box within the caches, storage legal.
-// Each element is computed by the same operations in the same order: exact.
+// Each element is computed by the same operations in the same order: exact. Undone by operator_fission where each iteration
+// computes elements of its own and none of the start had to be written.
 #include <fmt/core.h>
 
 #include <algorithm>
 
 #include "analysis/flow_memo.h"
 #include "analysis/promise.h"
-#include "ir/self_update.h"
+#include "ir/canon.h"
 #include "ir/walk.h"
 #include "strategy/edit/band.h"
 #include "strategy/edit/refuse.h"
-#include "strategy/edit/stage.h"
+#include "strategy/loop/compute_at_move.h"
 #include "strategy/strategy.h"
 
 namespace cairn {
 namespace {
-
-struct Producer {
-  const Tensor* tensor = nullptr;
-  StmtPath path;                       // the statement
-  std::vector<ExprPtr> subscripts;     // of every mention in it
-  std::optional<UpdateOp> start;
-};
 
 // Loops of the statement are L or U without marks, and all equations write the tensor.
 Result<void> check_statement(const Program& program, const Stmt& stmt, const std::string& name) {
@@ -141,12 +135,6 @@ Result<void> find_start(FlowAnalysis& flow, const Program& program, Producer* pr
   return {};
 }
 
-struct Moved {
-  StagePlace place;
-  StageBox box;
-  Scope scope = Scope::l;
-};
-
 bool inside_kinds(const Program& program, const StmtPath& loop, LoopKind a, LoopKind b) {
   std::vector<const Stmt*> around = loops_above(program.body(), loop);
   around.push_back(stmt_at(program.body(), loop));
@@ -170,151 +158,6 @@ Result<Moved> find_box(const Program& program, const std::vector<Access>& all, c
   return moved;
 }
 
-// The producer over the box: its spatial loops run there, the temporary is subscripted from the origin.
-class Mover {
- public:
-  Mover(const Program& program, const Producer& producer, const Moved& moved, const Shape& shape, Step* step)
-      : program_(program), producer_(producer), moved_(moved), shape_(shape), step_(step) {}
-
-  Body producer_body() {
-    for (std::size_t d = 0; d < producer_.subscripts.size(); ++d) {
-      const Expr& s = *producer_.subscripts[d];
-      if (s.op == Op::loop_var) spatial_.emplace_back(s.name, Spatial{d, fresh(s.name)});
-    }
-    std::vector<LoopRange> ranges = moved_.place.around;
-    return rewrite(Body{shared_at(program_.body(), producer_.path)}, ranges, {});
-  }
-
-  Body start_body() {
-    if (!producer_.start) return {};
-    std::vector<LoopHeader> headers;
-    std::vector<ExprPtr> left;
-    for (const std::size_t d : moved_.box.order) {
-      step_->created.push_back(fresh_var(program_, step_->created));
-      headers.push_back({LoopKind::L, moved_.box.dims[d].extent, step_->created.back(), {}});
-      left.push_back(make_var(step_->created.back()));
-    }
-    return wrap_loops(headers, Body{make_equation(producer_.tensor->name, left, neutral_element(*producer_.start, producer_.tensor->dtype))});
-  }
-
- private:
-  struct Spatial {
-    std::size_t dim = 0;
-    std::string name;
-  };
-
-  // A name that no loop around the new place has: the producer's own where it is free.
-  std::string fresh(const std::string& wanted) {
-    const auto around = [&](const LoopRange& r) { return r.var == wanted; };
-    const bool clash = std::any_of(moved_.place.around.begin(), moved_.place.around.end(), around) || std::find(taken_.begin(), taken_.end(), wanted) != taken_.end();
-    taken_.push_back(clash ? fresh_var(program_, taken_) : wanted);
-    return taken_.back();
-  }
-
-  Body rewrite(const Body& body, std::vector<LoopRange>& ranges, Substitution map) {
-    Body out;
-    for (const StmtPtr& stmt : body) {
-      const auto place = [&](const ExprPtr& e) { return simplify_value(substitute_vars(e, map), ranges, {}); };
-      if (stmt->is_equation()) {
-        out.push_back(make_equation(stmt->tensor, local_subscripts(), own_reads(place(stmt->rhs)), stmt->pos));
-        continue;
-      }
-      if (stmt->is_test()) {
-        const ExprPtr cond = place(stmt->cond);
-        if (is_false(*cond)) continue;
-        Body inner = rewrite(stmt->body, ranges, map);
-        if (is_true(*cond)) {
-          out.insert(out.end(), inner.begin(), inner.end());
-        } else {
-          out.push_back(make_test(cond, std::move(inner), stmt->pos));
-        }
-        continue;
-      }
-      const auto found = std::find_if(spatial_.begin(), spatial_.end(), [&](const auto& s) { return s.first == stmt->var; });
-      Body inner = found == spatial_.end() ? reduction_loop(*stmt, ranges, map) : spatial_loop(*stmt, found->second, ranges, map);
-      out.insert(out.end(), inner.begin(), inner.end());
-    }
-    return out;
-  }
-
-  Body reduction_loop(const Stmt& loop, std::vector<LoopRange>& ranges, Substitution map) {
-    const std::string name = fresh(loop.var);
-    if (name != loop.var) map.emplace_back(loop.var, make_var(name));
-    ranges.push_back({name, loop.extent});
-    Body inner = rewrite(loop.body, ranges, map);
-    ranges.pop_back();
-    taken_.pop_back();
-    return Body{with_body(*loop_like(loop, loop.kind, loop.extent, name), std::move(inner))};
-  }
-
-  Body spatial_loop(const Stmt& loop, const Spatial& spatial, std::vector<LoopRange>& ranges, Substitution map) {
-    const BoxDim& dim = moved_.box.dims[spatial.dim];
-    const bool runs = dim.extent > 1;
-    ExprPtr index = dim.origin;
-    if (runs) {
-      index = add_index(index, make_var(spatial.name));
-      ranges.push_back({spatial.name, dim.extent});
-    }
-    index = simplify_index(index, ranges);
-    map.emplace_back(loop.var, index);
-    Body inner = rewrite(loop.body, ranges, map);
-    std::vector<ExprPtr> inside;
-    if (moved_.box.below[spatial.dim]) inside.push_back(make_expr(Op::le, {make_int(0), index}));
-    // The producer may write less than the shape.
-    if (moved_.box.above[spatial.dim] || loop.extent < shape_[spatial.dim]) inside.push_back(less_than(index, loop.extent));
-    if (!inside.empty()) inner = Body{make_test(join_conjunction(inside), std::move(inner))};
-    if (!runs) return inner;
-    ranges.pop_back();
-    return Body{with_body(*loop_like(loop, loop.kind, dim.extent, spatial.name), std::move(inner))};
-  }
-
-  std::vector<ExprPtr> local_subscripts() const {
-    std::vector<ExprPtr> out;
-    for (const std::size_t d : moved_.box.order) {
-      const Expr& s = *producer_.subscripts[d];
-      const auto found = std::find_if(spatial_.begin(), spatial_.end(), [&](const auto& entry) { return s.op == Op::loop_var && entry.first == s.name; });
-      out.push_back(found == spatial_.end() ? sub_index(producer_.subscripts[d], moved_.box.dims[d].origin) : make_var(found->second.name));
-    }
-    return out;
-  }
-
-  // Reads of the temporary itself: always the element that is written.
-  ExprPtr own_reads(const ExprPtr& e) const {
-    if (!reads_tensor(*e, producer_.tensor->name)) return e;
-    return rewrite_expr(e, [&](const ExprPtr& node) -> ExprPtr {
-      return node->op == Op::read && node->name == producer_.tensor->name ? make_read(node->name, local_subscripts(), node->pos) : nullptr;
-    });
-  }
-
-  const Program& program_;
-  const Producer& producer_;
-  const Moved& moved_;
-  const Shape& shape_;
-  Step* step_;
-  std::vector<std::pair<std::string, Spatial>> spatial_;
-  std::vector<std::string> taken_;
-};
-
-Program build(const Program& program, const Producer& producer, const Moved& moved, const Shape& shape, Step* step) {
-  Mover mover(program, producer, moved, shape, step);
-  const Body computing = mover.producer_body();
-  Body body(moved.place.children.begin(), moved.place.children.begin() + static_cast<std::ptrdiff_t>(moved.place.first));
-  const Body start = mover.start_body();
-  body.insert(body.end(), start.begin(), start.end());
-  body.insert(body.end(), computing.begin(), computing.end());
-  const Body uses(moved.place.children.begin() + static_cast<std::ptrdiff_t>(moved.place.first), moved.place.children.end());
-  const Body redirected = redirect(uses, moved.place.around, producer.tensor->name, producer.tensor->name, moved.box);
-  body.insert(body.end(), redirected.begin(), redirected.end());
-  Program out = with_replaced(program, moved.place.path, Body{with_body(*stmt_at(program.body(), moved.place.path), std::move(body))});
-  out.set_body(replace_at(out.body(), producer.path, {}));   // it stands before the place: the path still holds
-  Tensor tensor;
-  tensor.name = producer.tensor->name;
-  tensor.dtype = producer.tensor->dtype;
-  tensor.scope = moved.scope;
-  out.set_tensor(tensor);
-  return out;
-}
-
 Result<void> check_scope(const Program& program, const Target& target, const Moved& moved, const Tensor& tensor, const StmtPath& loop) {
   if (inside_kinds(program, loop, LoopKind::V, LoopKind::M)) {
     return refuse(program, moved.place.pos, 6, "no loops can be added inside V and M loops; choose a loop outside");
@@ -326,6 +169,22 @@ Result<void> check_scope(const Program& program, const Target& target, const Mov
   if (moved.box.elements <= limit / dtype_bytes(tensor.dtype)) return {};
   return refuse(program, moved.place.pos, 6, fmt::format("the box of {} has {} elements, more than scope {} holds ({} bytes); choose an inner loop", tensor.name,
                                                          moved.box.elements, scope_name(moved.scope), limit));
+}
+
+// The cut in front of the first use, if it takes the producer out again.
+std::optional<Action> find_inverse(const Program& before, const Target& target, const Producer& producer, const Moved& moved, const Program& after) {
+  if (producer.start || moved.scope != producer.tensor->scope) return std::nullopt;
+  StmtPath use = moved.place.path;
+  --use[producer.path.size() - 1];   // the producer stood before it
+  const StmtPath loop(use.begin(), use.begin() + static_cast<std::ptrdiff_t>(producer.path.size()));
+  const Body& level = stmt_at(after.body(), use)->body;
+  use.push_back(static_cast<std::uint32_t>(level.size() - (moved.place.children.size() - moved.place.first)));
+  while (!stmt_at(after.body(), use)->is_equation()) use.push_back(0);
+  if (!stmt_at(after.body(), loop)->is_loop()) return std::nullopt;
+  Action cut{"operator_fission", Args{{"loop", loop_address(after.body(), loop)}, {"cut", equation_address(after.body(), use)}}};
+  const Result<Step> back = find_strategy(cut.strategy)->apply(after, target, cut.args);
+  if (!back || canonical_hash(back->after) != canonical_hash(before)) return std::nullopt;
+  return cut;
 }
 
 Result<Step> apply(const Program& program, const Target& target, const Args& args) {
@@ -341,11 +200,12 @@ Result<Step> apply(const Program& program, const Target& target, const Args& arg
   moved.scope = args.get("scope") == "g" ? Scope::g : args.get("scope") == "s" ? Scope::s : Scope::l;
   CAIRN_CHECKED(check_scope(program, target, moved, *producer.tensor, loop));
   Step step;
-  step.after = build(program, producer, moved, shape, &step);
+  step.after = move_producer(program, producer, moved, shape, &step);
   Result<void> storage = moved.scope == Scope::g ? Result<void>() : check_storage(step.after, name, moved.scope, target);
   if (!storage) return refuse_because(std::move(storage.error()), 6);
   step.same_instances = false;
   step.proved = conditions_up_to(6);
+  step.inverse = find_inverse(program, target, producer, moved, step.after);
   return step;
 }
 
@@ -376,7 +236,7 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
         if (!check_scope(program, target, *moved, tensor, path)) continue;
         if (scope != Scope::g && ask) {
           Step step;
-          if (!check_storage(build(program, *producer, *moved, shape->second, &step), tensor.name, scope, target)) continue;
+          if (!check_storage(move_producer(program, *producer, *moved, shape->second, &step), tensor.name, scope, target)) continue;
         }
         out.push_back(Args{{"tensor", tensor.name}, {"loop", address}, {"scope", std::string(scope_name(scope))}});
       }

@@ -1,0 +1,52 @@
+// Steps that must declare an inverse, and which; that it leads back is checked of every step (property, pages).
+#include <gtest/gtest.h>
+
+#include "ir/canon.h"
+#include "ir/text.h"
+#include "strategy/registry.h"
+
+namespace cairn::test {
+namespace {
+
+struct InverseCase {
+  const char* name;
+  const char* program;
+  const char* action;
+  const char* inverse;   // empty: none
+};
+
+const std::vector<InverseCase> kCases = {
+    {"tiles_with_tails", "in A^{f32}_{5,9};out D^{f32}_{9,5};L^{5}_{i=0}L^{9}_{j=0}[D^{f32,g}_{j,i}=A^{f32,g}_{i,j};];",
+     "loop_tiling(loops=0.i+0.j, sizes=2x3)", "loop_tiling(loops=0.i+0.a+0.j+0.c, sizes=5x9, tail=join)"},
+    {"tiles_of_parallel_loops", "in A^{f32}_{6,9};out D^{f32}_{9,6};P^{6}_{i=0}L^{9}_{j=0}[D^{f32,g}_{j,i}=A^{f32,g}_{i,j};];",
+     "loop_tiling(loops=0.i+0.j, sizes=2x3)", ""},
+    {"a_producer_of_own_elements",
+     "in A^{f32}_{8,6};out D^{f32}_{8};L^{8}_{i=0}L^{6}_{j=0}[E^{f32,g}_{i,j}=exp(A^{f32,g}_{i,j});];"
+     "L^{8}_{i=0}L^{6}_{j=0}[D^{f32,g}_{i}=D^{f32,g}_{i}+E^{f32,g}_{i,j};];",
+     "compute_at(tensor=E, loop=1.i, scope=g)", "operator_fission(loop=0.i, cut=s1)"},
+    {"a_producer_with_a_halo",
+     "in A^{f32}_{9};out D^{f32}_{8};L^{9}_{i=0}[E^{f32,g}_{i}=exp(A^{f32,g}_{i});];L^{8}_{i=0}[D^{f32,g}_{i}=E^{f32,g}_{i}+E^{f32,g}_{i+1};];",
+     "compute_at(tensor=E, loop=1.i, scope=g)", ""},
+};
+
+class Inverse : public ::testing::TestWithParam<InverseCase> {};
+
+TEST_P(Inverse, IsDeclaredAndLeadsBack) {
+  const Target target = described_target();
+  const Result<Program> program = parse_program(GetParam().program);
+  ASSERT_TRUE(program.ok()) << render(program.error());
+  const Result<Action> action = parse_action(GetParam().action);
+  ASSERT_TRUE(action.ok()) << render(action.error());
+  const Result<Step> step = apply_action(*program, target, *action);
+  ASSERT_TRUE(step.ok()) << render(step.error());
+  EXPECT_EQ(step->inverse ? print_action(*step->inverse) : "", GetParam().inverse) << print_program(step->after);
+  if (!step->inverse) return;
+  const Result<Step> back = apply_action(step->after, target, *step->inverse);
+  ASSERT_TRUE(back.ok()) << render(back.error());
+  EXPECT_EQ(canonical_hash(back->after), canonical_hash(*program)) << print_program(back->after);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, Inverse, ::testing::ValuesIn(kCases), [](const auto& param) { return std::string(param.param.name); });
+
+}  // namespace
+}  // namespace cairn::test
