@@ -27,6 +27,15 @@ const std::vector<InverseCase> kCases = {
     {"a_producer_with_a_halo",
      "in A^{f32}_{9};out D^{f32}_{8};L^{9}_{i=0}[E^{f32,g}_{i}=exp(A^{f32,g}_{i});];L^{8}_{i=0}[D^{f32,g}_{i}=E^{f32,g}_{i}+E^{f32,g}_{i+1};];",
      "compute_at(tensor=E, loop=1.i, scope=g)", ""},
+    {"a_value_of_one_iteration",
+     "in A^{f32}_{8,6};out D^{f32}_{8,6};L^{8}_{i=0}L^{6}_{j=0}[E^{f32,g}_{i,j}=A^{f32,g}_{i,j}*2;D^{f32,g}_{i,j}=E^{f32,g}_{i,j}+1;];",
+     "scalar_replace(tensor=E, dims=1x0)", "scalar_replace(tensor=E, dims=0x1, loops=0.i+0.j)"},
+    {"an_element_for_each_iteration",
+     "in A^{f32}_{8,6};out D^{f32}_{8,6};L^{8}_{i=0}L^{6}_{j=0}[E^{f32,g}=A^{f32,g}_{i,j}*2;D^{f32,g}_{i,j}=E^{f32,g}+1;];",
+     "scalar_replace(tensor=E, dims=0, loops=0.j)", "scalar_replace(tensor=E, dims=0, loops=-)"},
+    {"a_start_that_had_to_be_written",
+     "in A^{f32}_{8,6};out D^{f32}_{8};L^{8}_{i=0}[L^{6}_{k=0}[E^{f32,g}_{i}=E^{f32,g}_{i}+A^{f32,g}_{i,k};];D^{f32,g}_{i}=E^{f32,g}_{i}*2;];",
+     "scalar_replace(tensor=E, dims=0)", ""},
 };
 
 class Inverse : public ::testing::TestWithParam<InverseCase> {};

@@ -4,13 +4,16 @@
 //
 // One element then serves every iteration of the dropped loops, so an implicit start becomes an equation: the neutral
 // element, at the first mention in the innermost dropped loop, over the dimensions that stay. The declaration shrinks.
+// With `loops` the other way: dimensions subscripted by these loops are added where `dims` says, so that each iteration has
+// an element of its own (scalar expansion); the inverse where no start had to be written and no literal went.
 //
 // Legal when
 // (1) the tensor is a temporary with a known shape that is mentioned, and `dims` are dimensions of it,
 // (2) every mention has the same subscript there: one literal, or the variable of one loop around them all,
 // (3) every read sees a write of the same iteration of these loops, or starts there,
 // (4) all starts are by one operator,
-// (5) storage, owners and promises stay legal: iterations that run at once do not share the element; no loop is M.
+// (5) storage, owners and promises stay legal: iterations that run at once do not share the element; no loop is M,
+// (6) with loops: there is one for each of `dims`, around all mentions.
 // The same values reach every use: exact.
 #include <fmt/core.h>
 
@@ -19,6 +22,7 @@
 #include "analysis/flow_memo.h"
 #include "analysis/kernels.h"
 #include "analysis/promise.h"
+#include "ir/canon.h"
 #include "ir/interval.h"
 #include "ir/self_update.h"
 #include "ir/walk.h"
@@ -186,13 +190,94 @@ Result<Step> replace(FlowAnalysis& flow, const Program& program, const Target& t
   return step;
 }
 
-Result<Step> apply(const Program& program, const Target& target, const Args& args) {
+std::string dims_text(const std::vector<std::size_t>& dims) {
+  std::string out;
+  for (const std::size_t d : dims) out += fmt::format("{}{}", out.empty() ? "" : "x", d);
+  return out;
+}
+
+// The tensor with a dimension for each of the loops, subscripted by it, at `dims` of the result; conditions (3), (5), (6).
+Result<Step> expand(const Program& program, const Target& target, const Args& args, const Tensor& tensor) {
+  const std::shared_ptr<FlowAnalysis> flow = flow_of(program);
+  std::vector<std::pair<std::size_t, const Stmt*>> added;   // ascending
+  const std::vector<std::int64_t> dims = args.get_ints("dims");
+  const std::vector<std::string> names = args.get_list("loops");
+  const std::vector<Access>& all = flow->accesses();
+  const auto mention = std::find_if(all.begin(), all.end(), [&](const Access& a) { return a.tensor == tensor.name; });
+  if (mention == all.end()) return refuse(program, tensor.pos, 1, fmt::format("{} is mentioned nowhere", tensor.name));
+  const std::size_t rank = mention->subscripts.size() + dims.size();
+  const Stmt* inner = nullptr;
+  std::size_t depth = 0;
+  for (std::size_t k = 0; k < names.size() && names.size() == dims.size(); ++k) {
+    CAIRN_TRY(const StmtPath path, find_loop(program.body(), names[k]));
+    const Stmt* loop = stmt_at(program.body(), path);
+    const auto outside = [&](const Access& a) { return a.tensor == tensor.name && !is_prefix(path, a.path); };
+    const bool taken = std::any_of(added.begin(), added.end(), [&](const auto& a) { return a.second == loop || a.first == static_cast<std::size_t>(dims[k]); });
+    if (taken || dims[k] < 0 || static_cast<std::size_t>(dims[k]) >= rank || std::any_of(all.begin(), all.end(), outside)) {
+      return refuse(program, loop->pos, 6, fmt::format("loop {} is not around every mention of {}, or it or dimension {} of {} is named twice", names[k], tensor.name, dims[k], rank));
+    }
+    if (loop->kind == LoopKind::M) return refuse(program, loop->pos, 5, fmt::format("a fragment along M loop {} has no dimension for it", loop->var));
+    added.emplace_back(static_cast<std::size_t>(dims[k]), loop);
+    if (path.size() > depth) inner = loop;
+    depth = std::max(depth, path.size());
+  }
+  if (added.size() != dims.size() || names.size() != dims.size()) return refuse(program, tensor.pos, 6, fmt::format("{} dimensions need as many loops, not {}", dims.size(), names.size()));
+  FlowVerdict own = flow->private_to(tensor.name, *inner);
+  if (own.holds != Answer::yes) return refuse_because(std::move(own.reason), 3);
+  std::sort(added.begin(), added.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  const auto widen = [&](const std::vector<ExprPtr>& subscripts) {
+    std::vector<ExprPtr> out = subscripts;
+    for (const auto& [dim, loop] : added) out.insert(out.begin() + static_cast<std::ptrdiff_t>(dim), make_var(loop->var));
+    return out;
+  };
+  Step step;
+  step.after = program;
+  std::vector<LoopRange> loops;
+  step.after.set_body(rewrite_mentions(program.body(), loops, {tensor.name, tensor.name, true, true, [&](const std::vector<ExprPtr>& subscripts, const std::vector<LoopRange>&) {
+                                                                 return widen(subscripts);
+                                                               }}));
+  Tensor wide = tensor;
+  if (wide.declared) {
+    for (const auto& [dim, loop] : added) wide.shape->insert(wide.shape->begin() + static_cast<std::ptrdiff_t>(dim), loop->extent);
+  }
+  step.after.set_tensor(wide);
+  CAIRN_CHECKED(check_after(step.after, wide, target));
+  step.proved = conditions_up_to(6);
+  return step;
+}
+
+// The loops that the dropped dimensions were subscripted by; empty if one was a literal.
+std::string loops_text(const Program& after, const Plan& plan, const Dims& dims) {
+  std::string out;
+  const StmtPath& first = dims.first;
+  for (const std::size_t d : plan.dropped) {
+    StmtPath path;
+    const Body* level = &after.body();
+    bool found = false;
+    for (std::size_t depth = 0; depth + 1 < first.size() && !found; ++depth) {
+      path.push_back(first[depth]);
+      const Stmt& stmt = *(*level)[first[depth]];
+      found = dims.loop[d] && stmt.is_loop() && stmt.var == dims.loop[d]->var;
+      level = &stmt.body;
+    }
+    if (!found) return {};
+    out += (out.empty() ? "" : "+") + loop_address(after.body(), path);
+  }
+  return out;
+}
+
+// The step without its inverse; what may be that goes to `back`.
+Result<Step> take(const Program& program, const Target& target, const Args& args, std::optional<Args>* back) {
   const std::string& name = args.get("tensor");
   Plan plan;
   plan.tensor = program.find(name);
   if (!plan.tensor) return no_site(program, kNoPos, fmt::format("the program has no tensor {}", name));
   if (plan.tensor->role != Role::tmp) {
     return refuse(program, plan.tensor->pos, 1, fmt::format("{} is {}, not a temporary", name, role_name(plan.tensor->role)));
+  }
+  if (const std::string* loops = args.find("loops"); loops && *loops != "-") {
+    *back = Args{{"tensor", name}, {"dims", args.get("dims")}, {"loops", "-"}};
+    return expand(program, target, args, *plan.tensor);
   }
   const std::shared_ptr<FlowAnalysis> shared = flow_of(program);
   FlowAnalysis& flow = *shared;
@@ -209,13 +294,18 @@ Result<Step> apply(const Program& program, const Target& target, const Args& arg
     plan.dropped.push_back(static_cast<std::size_t>(d));
   }
   std::sort(plan.dropped.begin(), plan.dropped.end());
-  return replace(flow, program, target, plan, dims);
+  CAIRN_TRY(Step step, replace(flow, program, target, plan, dims));
+  const std::string loops = step.same_instances ? loops_text(step.after, plan, dims) : std::string();
+  if (!loops.empty()) *back = Args{{"tensor", name}, {"dims", dims_text(plan.dropped)}, {"loops", loops}};
+  return step;
 }
 
-std::string dims_text(const std::vector<std::size_t>& dims) {
-  std::string out;
-  for (const std::size_t d : dims) out += fmt::format("{}{}", out.empty() ? "" : "x", d);
-  return out;
+Result<Step> apply(const Program& program, const Target& target, const Args& args) {
+  std::optional<Args> back, again;
+  CAIRN_TRY(Step step, take(program, target, args, &back));
+  const Result<Step> undone = back ? take(step.after, target, *back, &again) : Result<Step>(no_site(program, kNoPos, "nothing leads back"));
+  if (undone && canonical_hash(undone->after) == canonical_hash(program)) step.inverse = Action{"scalar_replace", *back};
+  return step;
 }
 
 std::vector<Args> list_sites(const Program& program, const Target& target) {
@@ -245,7 +335,7 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
     if (single.size() > 1) choices.push_back(single);
     for (const std::vector<std::size_t>& choice : choices) {
       plan.dropped = choice;
-      if (replace(flow, program, target, plan, dims)) out.push_back(Args{{"tensor", tensor.name}, {"dims", dims_text(choice)}});
+      if (replace(flow, program, target, plan, dims)) out.push_back(Args{{"tensor", tensor.name}, {"dims", dims_text(choice)}, {"loops", "-"}});
     }
   }
   return out;
@@ -257,7 +347,8 @@ extern const Strategy strategy_scalar_replace{
     "scalar_replace", Level::memory, Direction::data_reuse, Exactness::exact,
     "subscripts of a temporary that stay the same while a value lives are dropped",
     {{"tensor", ArgType::tensor, "the temporary", {}, ""},
-     {"dims", ArgType::integers, "the dimensions that go, such as 0x1", {}, ""}},
+     {"dims", ArgType::integers, "the dimensions that go, or come, such as 0x1", {}, ""},
+     {"loops", ArgType::loops, "the loops that subscript the dimensions that come; - drops them", {}, "-"}},
     list_sites, apply};
 
 }  // namespace cairn
