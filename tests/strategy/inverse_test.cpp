@@ -36,6 +36,14 @@ const std::vector<InverseCase> kCases = {
     {"a_start_that_had_to_be_written",
      "in A^{f32}_{8,6};out D^{f32}_{8};L^{8}_{i=0}[L^{6}_{k=0}[E^{f32,g}_{i}=E^{f32,g}_{i}+A^{f32,g}_{i,k};];D^{f32,g}_{i}=E^{f32,g}_{i}*2;];",
      "scalar_replace(tensor=E, dims=0)", ""},
+    {"partial_results", "in A^{f32}_{4,24};out D^{f32}_{4};L^{4}_{i=0}L^{24}_{k=0}[D^{f32,g}_{i}=D^{f32,g}_{i}+A^{f32,g}_{i,k};];",
+     "reduction_factorization(loop=0.k, factor=6, place=0.i)", "reduction_factorization(loop=1.k, equation=s1, factor=0, place=-)"},
+    {"partial_maxima_with_a_tail", "in A^{f32}_{10,3};out D^{f32}_{3};L^{10}_{k=0}L^{3}_{j=0}[D^{f32,g}_{j}=max(D^{f32,g}_{j},A^{f32,g}_{k,j});];",
+     "reduction_factorization(loop=0.k, factor=4)", "reduction_factorization(loop=1.k, equation=s1, factor=0, place=-)"},
+    {"partial_results_joined",
+     "in A^{f32}_{24};out D^{f32};L^{4}_{k=0}[C^{f32,g}_{k}=0;];L^{4}_{k=0}L^{6}_{a=0}[C^{f32,g}_{k}=C^{f32,g}_{k}+A^{f32,g}_{k*6+a};];"
+     "L^{4}_{k=0}[D^{f32,g}=D^{f32,g}+C^{f32,g}_{k};];",
+     "reduction_factorization(loop=1.k, equation=s1, factor=0)", "reduction_factorization(loop=0.k, equation=-, factor=6, place=0.k)"},
 };
 
 class Inverse : public ::testing::TestWithParam<InverseCase> {};

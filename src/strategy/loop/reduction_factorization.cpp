@@ -5,7 +5,8 @@
 //
 // The partial results R (first fresh name) are subscripted by the outer part and by the loops from `place`
 // inward that X uses. They start before and are combined after the statement of the loop `place`: the
-// reduction loop itself ("-", the default) or one around it. R takes X's dtype; scope g, or l inside a P.
+// reduction loop itself ("-", the default) or one around it. R takes X's dtype; scope g, or l inside a P. factor=0 is the
+// way back: `loop` and `equation` are then the outer part and the update of R.
 //
 // Legal when
 // (1) the equation is a self-update by + - * max min below the loop (its operands read no X), and X does not
@@ -13,12 +14,14 @@
 // (2) nothing else in the statement of `place` mentions X, and `place` is around the loop,
 // (3) the factor lies between 2 and the extent less 1, the loop has kind L, and the loops inside that X uses are no
 //     thread axes or matrix loops,
-// (4) X's subscripts are index expressions of loop variables (no scatter).
+// (4) X's subscripts are index expressions of loop variables (no scatter),
+// (5) factor=0: joining gives a reduction whose factorization is this very program.
 // X's prior value enters once, in the combine. Reassociates; exact for max, min and integers.
 #include <fmt/core.h>
 
 #include <algorithm>
 
+#include "ir/canon.h"
 #include "ir/self_update.h"
 #include "ir/walk.h"
 #include "strategy/edit/band.h"
@@ -150,7 +153,7 @@ Result<void> check_parts(const Program& program, const Parts& parts, std::int64_
   return {};
 }
 
-Result<Step> apply(const Program& program, const Target&, const Args& args) {
+Result<Step> factor_loop(const Program& program, const Args& args) {
   const Body& body = program.body();
   CAIRN_TRY(const Parts parts, find_parts(program, args));
   const std::int64_t factor = args.get_int("factor");
@@ -211,6 +214,100 @@ Result<Step> apply(const Program& program, const Target&, const Args& args) {
   return step;
 }
 
+// The equations around partial results R: their start, update and combine.
+struct Partials {
+  StmtPath start, update, combine;
+};
+
+std::optional<Partials> find_partials(const Program& program, const StmtPath& update) {
+  const std::string& name = stmt_at(program.body(), update)->tensor;
+  const std::optional<SelfUpdate> match = match_self_update(*stmt_at(program.body(), update));
+  const Tensor* tensor = program.find(name);
+  if (!match || tensor->role != Role::tmp) return std::nullopt;
+  Partials out;
+  out.update = update;
+  for (const EquationRef& ref : collect_equations(program.body())) {
+    const Stmt& equation = *ref.equation;
+    if (ref.path == update || !mentions_below(equation, name)) continue;
+    const std::optional<SelfUpdate> combined = equation.tensor == name ? std::nullopt : match_self_update(equation);
+    const bool starts = equation.tensor == name && same_expr(equation.rhs, neutral_element(match->op, tensor->dtype));
+    const bool combines = combined && combined->op == match->op && combined->others.size() == 1 && combined->others[0].expr->op == Op::read;
+    StmtPath& place = starts ? out.start : out.combine;
+    if ((!starts && !combines) || !place.empty()) return std::nullopt;
+    place = ref.path;
+  }
+  const bool all = !out.start.empty() && !out.combine.empty() && out.start < update && update < out.combine;
+  return all ? std::optional(out) : std::nullopt;
+}
+
+// The loop of this name around the equation, innermost first; empty if there is none.
+StmtPath loop_around(const Body& body, const StmtPath& equation, const std::string& var) {
+  for (StmtPath path = parent_of(equation); !path.empty(); path = parent_of(path)) {
+    if (const Stmt* stmt = stmt_at(body, path); stmt->is_loop() && stmt->var == var) return path;
+  }
+  return {};
+}
+
+// factor=0. The combine and the start go, R is X again and the two parts of the loop become one; condition (5).
+Result<Step> join_partials(const Program& program, const Target& target, const Args& args) {
+  const Body& body = program.body();
+  CAIRN_TRY(const StmtPath loop, find_loop(body, args.get("loop")));
+  CAIRN_TRY(const StmtPath update, find_equation(body, args.get("equation")));
+  const Stmt& outer = *stmt_at(body, loop);
+  const std::optional<Partials> partials = is_prefix(loop, update) ? find_partials(program, update) : std::nullopt;
+  const auto no = [&] {
+    return refuse(program, outer.pos, 5, fmt::format("{} and {} are not the outer part and the update of partial results that this strategy makes", args.get("loop"), args.get("equation")));
+  };
+  if (!partials || outer.body.size() != 1 || !outer.body[0]->is_loop()) return no();
+  const Stmt& equation = *stmt_at(body, update);
+  const Stmt& finish = *stmt_at(body, partials->combine);
+  const Expr& cell = *match_self_update(finish)->others[0].expr;
+  Substitution names;
+  for (std::size_t d = 0; d < cell.args.size() && d < equation.subscripts.size(); ++d) {
+    if (cell.args[d]->op != Op::loop_var) return no();
+    names.emplace_back(cell.args[d]->name, equation.subscripts[d]);
+  }
+  std::vector<ExprPtr> subscripts;
+  for (const ExprPtr& s : finish.subscripts) subscripts.push_back(substitute_vars(s, names));
+  const StmtPtr joined = make_equation(finish.tensor, subscripts, replace_self(equation.rhs, equation.tensor, make_read(finish.tensor, subscripts)), equation.pos);
+  Program whole = program;   // last first: the paths before stay
+  whole.set_body(replace_at(replace_at(replace_at(body, partials->combine, {}), update, Body{joined}), partials->start, {}));
+  whole.remove_tensor(equation.tensor);
+  for (const EquationRef& ref : collect_equations(whole.body())) {
+    if (ref.equation != joined.get()) continue;
+    const StmtPath path = loop_around(whole.body(), ref.path, outer.var);
+    if (path.empty()) return no();
+    const std::string address = loop_address(whole.body(), path);
+    CAIRN_TRY(Step step, find_strategy("loop_fusion")->apply(whole, target, Args{{"loop", address}}));
+    for (StmtPath place = path; !place.empty(); place = parent_of(place)) {
+      if (!stmt_at(step.after.body(), place)->is_loop()) continue;
+      const Args again{{"loop", address}, {"equation", "-"}, {"factor", std::to_string(outer.body[0]->extent)}, {"place", loop_address(step.after.body(), place)}};
+      const Result<Step> parts = factor_loop(step.after, again);
+      if (!parts || canonical_hash(parts->after) != canonical_hash(program)) continue;
+      step.exactness = parts->exactness;
+      step.same_instances = false;
+      step.proved = conditions_up_to(5);
+      step.inverse = Action{"reduction_factorization", again};
+      return step;
+    }
+  }
+  return no();
+}
+
+Result<Step> apply(const Program& program, const Target& target, const Args& args) {
+  if (args.get("factor") == "0") return join_partials(program, target, args);
+  CAIRN_TRY(Step step, factor_loop(program, args));
+  const std::string var = stmt_at(program.body(), *find_loop(program.body(), args.get("loop")))->var;
+  const Body& after = step.after.body();
+  for (const EquationRef& ref : collect_equations(after)) {
+    if (ref.equation->tensor != step.created[0] || !match_self_update(*ref.equation)) continue;
+    const Args back{{"loop", loop_address(after, loop_around(after, ref.path, var))}, {"equation", equation_address(after, ref.path)}, {"factor", "0"}, {"place", "-"}};
+    const Result<Step> joined = join_partials(step.after, target, back);
+    if (joined && canonical_hash(joined->after) == canonical_hash(program)) step.inverse = Action{"reduction_factorization", back};
+  }
+  return step;
+}
+
 // Factors that divide the extent, or all where none does; at most 1024 partial results.
 std::vector<std::int64_t> factors_of(std::int64_t extent, const TileTable& tiles) {
   std::vector<std::int64_t> all = tiles.factors(extent);
@@ -253,9 +350,9 @@ std::vector<Args> list_sites(const Program& program, const Target& target) {
 extern const Strategy strategy_reduction_factorization{
     "reduction_factorization", Level::op, Direction::parallelism, Exactness::reassociates,
     "the outer part of a reduction loop becomes an axis of partial results, combined after",
-    {{"loop", ArgType::loop, "the reduction loop", {}, ""},
-     {"equation", ArgType::equation, "the self-update; - takes the first below the loop", {}, "-"},
-     {"factor", ArgType::integer, "iterations of the loop in one partial result", {}, ""},
+    {{"loop", ArgType::loop, "the reduction loop; factor=0: its outer part", {}, ""},
+     {"equation", ArgType::equation, "the self-update; - takes the first below the loop; factor=0: of the partial results", {}, "-"},
+     {"factor", ArgType::integer, "iterations of the loop in one partial result; 0 joins partial results again", {}, ""},
      {"place", ArgType::loop, "the loop after which the results are combined; - is the reduction loop", {}, "-"}},
     list_sites, apply};
 
