@@ -22,8 +22,8 @@ std::string report_text(const std::string& title, const SimReport& report) {
   std::string text = fmt::format("{}: {} rows of memory, optimum {:.3f}\n", title, report.rows, report.optimum);
   text += fmt::format("{:<13} {:>7} {:>7} {:>7} {:>7} {:>6} {:>6} {:>9}\n", "mode", "final", "+-", "area", "evals", "never", "ratio", "distinct");
   for (const SimRow& row : report.modes) {
-    text += fmt::format("{:<13} {:>7.3f} {:>7.3f} {:>7.3f} {:>7.1f} {:>6.2f} {:>6.2f} {:>9.1f}\n", memory_mode_name(row.mode), row.best, row.best_error, row.area,
-                        row.evaluations, row.never, row.ratio, row.distinct);
+    text += fmt::format("{:<13} {:>7.3f} {:>7.3f} {:>7.3f} {:>7.1f} {:>6.2f} {:>6.2f} {:>9.1f}\n", memory_mode_name(row.mode), row.best, row.best_error,
+                        row.area, row.evaluations, row.never, row.ratio, row.distinct);
   }
   return text + "\n";
 }

@@ -17,27 +17,26 @@ bool canonical_hash_equal(const Program& a, const Program& b) { return canonical
 
 namespace {
 
-Result<std::unique_ptr<Evaluator>> make_cpu_task(Session& session, const Loaded& loaded, const Target& target) {
+Result<std::unique_ptr<Evaluator>> make_cpu_task(Session& session, const Loaded& loaded, const Target& target, CpuEvalOptions options) {
   EvalTask task;
   task.name = loaded.name;
   task.naive = loaded.program;
   task.fixed_inputs = loaded.values;
   CAIRN_TRY(task.seed, session.settings.number("seed"));
-  CpuEvalOptions options;
-  options.cache_directory = cache_directory_of(session);
+  if (options.cache_directory.empty()) options.cache_directory = cache_directory_of(session);
   return make_cpu_evaluator(std::move(task), target, options, session.clock);
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Evaluator>> make_task_evaluator(Session& session, const Loaded& loaded, const Target& target) {
+Result<std::unique_ptr<Evaluator>> make_task_evaluator(Session& session, const Loaded& loaded, const Target& target, const CpuEvalOptions& options) {
   if (session.simulated) {
-    SimulatedOptions options;
-    CAIRN_TRY(options.seed, session.settings.number("seed"));
-    return std::unique_ptr<Evaluator>(new SimulatedEvaluator(loaded.program, target, options, session.simulated_clock));
+    SimulatedOptions simulated;
+    CAIRN_TRY(simulated.seed, session.settings.number("seed"));
+    return std::unique_ptr<Evaluator>(new SimulatedEvaluator(loaded.program, target, simulated, session.simulated_clock));
   }
   const Setting& device = session.settings.get("device");
-  if (device.value == "cpu") return make_cpu_task(session, loaded, target);
+  if (device.value == "cpu") return make_cpu_task(session, loaded, target, options);
   return Error{Code::usage, fmt::format("unknown device '{}' (from {})", device.value, device.source), {}, {"known: cpu simulated"}};
 }
 
@@ -48,7 +47,7 @@ std::function<Certificate(const Program&, const Program&, Exactness)> make_execu
     loaded.program = before;
     Certificate failed;
     failed.rung = Rung::executed;
-    auto evaluator = make_cpu_task(session, loaded, target);
+    auto evaluator = make_cpu_task(session, loaded, target, {});
     if (!evaluator.ok()) {
       failed.reason = evaluator.error().message;
       return failed;

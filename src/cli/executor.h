@@ -11,8 +11,9 @@ namespace cairn {
 
 // Runs `after` on this machine through the gate, with `before` as the naive program of the task; never on a simulated device.
 std::function<Certificate(const Program&, const Program&, Exactness)> make_executor(Session& session, const Target& target);
-// The evaluator of --device for a loaded program, with the session's cache and limits; refuses an unknown device.
-Result<std::unique_ptr<Evaluator>> make_task_evaluator(Session& session, const Loaded& loaded, const Target& target);
+// The evaluator of --device for a loaded program, a CPU with these options (without a cache directory: the session's); refuses
+// an unknown device.
+Result<std::unique_ptr<Evaluator>> make_task_evaluator(Session& session, const Loaded& loaded, const Target& target, const CpuEvalOptions& options = {});
 // Where results, objects and references are kept: --cache, else the user's.
 std::string cache_directory_of(const Session& session);
 bool canonical_hash_equal(const Program& a, const Program& b);

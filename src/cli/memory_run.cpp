@@ -171,7 +171,8 @@ Result<std::unique_ptr<MemoryRun>> MemoryRun::open(Session& session, const Memor
       return {};
     };
     options.note = [self](std::uint64_t number, const Decision& decision, const DecisionState& state) -> Result<void> {
-      if (Result<void> written = self->store_->put_decision(self->record_.id, number, print_decision(decision, state)); !written.ok()) self->note_failure(written.error());
+      const Result<void> written = self->store_->put_decision(self->record_.id, number, print_decision(decision, state));
+      if (!written.ok()) self->note_failure(written.error());
       return {};
     };
   }
