@@ -44,6 +44,10 @@ const std::vector<InverseCase> kCases = {
      "in A^{f32}_{24};out D^{f32};L^{4}_{k=0}[C^{f32,g}_{k}=0;];L^{4}_{k=0}L^{6}_{a=0}[C^{f32,g}_{k}=C^{f32,g}_{k}+A^{f32,g}_{k*6+a};];"
      "L^{4}_{k=0}[D^{f32,g}=D^{f32,g}+C^{f32,g}_{k};];",
      "reduction_factorization(loop=1.k, equation=s1, factor=0)", "reduction_factorization(loop=0.k, equation=-, factor=6, place=0.k)"},
+    {"a_history", "in A^{f32}_{4,8};out D^{f32}_{4};L^{8}_{j=0}L^{4}_{i=0}[D^{f32,g}_{i}=max(A^{f32,g}_{i,j},D^{f32,g}_{i});];",
+     "normal_loop_max_to_prefix_max(equation=s0)", "normal_loop_max_to_prefix_max(equation=s0, mode=final)"},
+    {"a_history_under_a_test", "in A^{f32}_{4,8};out D^{f32}_{4};L^{4}_{i=0}L^{8}_{j=0}T^{j<=i}[D^{f32,g}_{i}=max(D^{f32,g}_{i},A^{f32,g}_{i,j});];",
+     "normal_loop_max_to_prefix_max(equation=s0)", ""},
 };
 
 class Inverse : public ::testing::TestWithParam<InverseCase> {};
