@@ -48,6 +48,14 @@ const std::vector<InverseCase> kCases = {
      "normal_loop_max_to_prefix_max(equation=s0)", "normal_loop_max_to_prefix_max(equation=s0, mode=final)"},
     {"a_history_under_a_test", "in A^{f32}_{4,8};out D^{f32}_{4};L^{4}_{i=0}L^{8}_{j=0}T^{j<=i}[D^{f32,g}_{i}=max(D^{f32,g}_{i},A^{f32,g}_{i,j});];",
      "normal_loop_max_to_prefix_max(equation=s0)", ""},
+    {"an_online_pass",
+     "in A^{f32}_{4,8};out D^{f32}_{4};L^{4}_{i=0}L^{8}_{j=0}[M^{f32,g}_{i}=max(M^{f32,g}_{i},A^{f32,g}_{i,j});];"
+     "L^{4}_{i=0}L^{8}_{j=0}[S^{f32,g}_{i}=S^{f32,g}_{i}+exp(A^{f32,g}_{i,j}-M^{f32,g}_{i});];L^{4}_{i=0}[D^{f32,g}_{i}=log(S^{f32,g}_{i})+M^{f32,g}_{i};];",
+     "online_softmax(equation=s1)", "online_softmax(equation=s5, mode=apart)"},
+    {"an_online_pass_under_a_mask",
+     "in A^{f32}_{4,8};out D^{f32}_{4};L^{4}_{i=0}L^{8}_{j=0}T^{j<=i}[M^{f32,g}_{i}=max(M^{f32,g}_{i},A^{f32,g}_{i,j});];"
+     "L^{4}_{i=0}L^{8}_{j=0}T^{j<=i}[S^{f32,g}_{i}=S^{f32,g}_{i}+exp(A^{f32,g}_{i,j}-M^{f32,g}_{i});];L^{4}_{i=0}[D^{f32,g}_{i}=log(S^{f32,g}_{i})+M^{f32,g}_{i};];",
+     "online_softmax(equation=s1)", ""},
 };
 
 class Inverse : public ::testing::TestWithParam<InverseCase> {};
