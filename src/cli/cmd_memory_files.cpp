@@ -31,10 +31,12 @@ std::string counts_text(const MergeCounts& c, bool trusted) {
   std::string text;
   const std::pair<const char*, const MergeCounts::Part*> parts[] = {
       {"rows of evidence", &c.evidence}, {"cards", &c.cards}, {"runs", &c.runs}, {"decisions", &c.decisions}};
-  for (const auto& [name, part] : parts) text += fmt::format("{:<17} {:>8} new {:>8} replaced\n", name, part->added, part->replaced);
-  if (!trusted && c.cards.added + c.cards.replaced + c.evidence.added + c.evidence.replaced > 0) {
-    text += "their texts enter no prompt; --trust lets them\n";
+  std::uint64_t taken = 0;
+  for (const auto& [name, part] : parts) {
+    text += fmt::format("{:<17} {:>8} new {:>8} replaced\n", name, part->added, part->replaced);
+    taken += part->added + part->replaced;
   }
+  if (!trusted && taken > 0) text += "their texts enter no prompt; --trust lets them\n";
   return text;
 }
 

@@ -29,10 +29,10 @@ bool is_outranked(const EdgeCard& a, const EdgeCard& b) {
   return rank(a) < rank(b);
 }
 bool is_outranked(const RunRecord& a, const RunRecord& b) {
-  const auto rank = [](const RunRecord& r) { return std::tie(r.finished, r.started, r.seed, r.task, r.family, r.mode, r.device, r.target); };
+  const auto rank = [](const RunRecord& r) { return std::tie(r.trusted, r.finished, r.started, r.seed, r.task, r.family, r.mode, r.device, r.target); };
   return rank(a) < rank(b);
 }
-bool is_outranked(const DecisionRecord& a, const DecisionRecord& b) { return a.document < b.document; }
+bool is_outranked(const DecisionRecord& a, const DecisionRecord& b) { return std::tie(a.trusted, a.document) < std::tie(b.trusted, b.document); }
 
 bool is_fixed(const DirectionCard& c) { return is_built_in(c); }
 bool is_fixed(const LocalCard& c) { return is_built_in(c); }
@@ -77,6 +77,8 @@ void distrust(MemoryContent* content) {
   for (LocalCard& card : content->locals) card.trusted = false;
   for (EdgeCard& card : content->edges) card.trusted = false;
   for (Evidence& row : content->evidence) row.trusted = false;
+  for (RunRecord& run : content->runs) run.trusted = false;
+  for (DecisionRecord& decision : content->decisions) decision.trusted = false;
 }
 
 MemoryContent select_winners(const MemoryContent& into, const MemoryContent& from, MergeCounts* counts) {

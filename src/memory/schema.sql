@@ -37,7 +37,8 @@ CREATE TABLE run (
   target   TEXT NOT NULL,
   seed     INTEGER NOT NULL,
   started  INTEGER NOT NULL,         -- the run's `now`
-  finished INTEGER NOT NULL          -- 0 until it ends
+  finished INTEGER NOT NULL,         -- 0 until it ends
+  trusted  INTEGER NOT NULL DEFAULT 1   -- 0: imported
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE evidence (
@@ -78,6 +79,7 @@ CREATE TABLE decision (
   run      TEXT NOT NULL,
   number   INTEGER NOT NULL,
   document TEXT NOT NULL,            -- JSON
+  trusted  INTEGER NOT NULL DEFAULT 1,
   PRIMARY KEY (run, number)
 ) STRICT, WITHOUT ROWID;
 

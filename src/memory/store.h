@@ -10,7 +10,7 @@
 namespace cairn {
 
 // Version of the schema that this build writes; older files are migrated, newer ones refused.
-inline constexpr int kMemoryVersion = 2;
+inline constexpr int kMemoryVersion = 3;
 // "CRN1" in the file's header tells memory files from other databases.
 inline constexpr std::int32_t kMemoryApplication = 0x43524e31;
 
@@ -40,6 +40,7 @@ struct RunRecord {
   std::string id, task, family, mode, device, target;
   std::uint64_t seed = 0;
   std::int64_t started = 0, finished = 0;   // seconds since 1970; finished is 0 until the run ends
+  bool trusted = true;                      // false: imported; its task's name enters no prompt
   friend bool operator==(const RunRecord&, const RunRecord&) = default;
 };
 
@@ -48,6 +49,7 @@ struct DecisionRecord {
   std::string run;
   std::uint64_t number = 0;
   std::string document;
+  bool trusted = true;                 // false: imported; its texts enter no prompt
   friend bool operator==(const DecisionRecord&, const DecisionRecord&) = default;
 };
 

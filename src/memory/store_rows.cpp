@@ -128,17 +128,17 @@ Result<void> write_content(const Database& database, const MemoryContent& conten
     edge.bind(c.origin).bind(c.node).bind(c.rationale).bind(c.risk).bind(join_words(c.applies)).bind(std::int64_t{c.trusted});
     CAIRN_CHECKED(edge.run());
   }
-  CAIRN_TRY(Statement run, database.prepare("INSERT OR REPLACE INTO run (id, task, family, mode, device, target, seed, started, finished) "
-                                            "VALUES (?,?,?,?,?,?,?,?,?)"));
+  CAIRN_TRY(Statement run, database.prepare("INSERT OR REPLACE INTO run (id, task, family, mode, device, target, seed, started, finished, "
+                                            "trusted) VALUES (?,?,?,?,?,?,?,?,?,?)"));
   for (const RunRecord& r : content.runs) {
     run.bind(r.id).bind(r.task).bind(r.family).bind(r.mode).bind(r.device).bind(r.target).bind(static_cast<std::int64_t>(r.seed));
-    run.bind(r.started).bind(r.finished);
+    run.bind(r.started).bind(r.finished).bind(std::int64_t{r.trusted});
     CAIRN_CHECKED(run.run());
   }
   CAIRN_CHECKED(write_evidence(database, content.evidence));
-  CAIRN_TRY(Statement decision, database.prepare("INSERT OR REPLACE INTO decision (run, number, document) VALUES (?,?,?)"));
+  CAIRN_TRY(Statement decision, database.prepare("INSERT OR REPLACE INTO decision (run, number, document, trusted) VALUES (?,?,?,?)"));
   for (const DecisionRecord& d : content.decisions) {
-    decision.bind(d.run).bind(static_cast<std::int64_t>(d.number)).bind(d.document);
+    decision.bind(d.run).bind(static_cast<std::int64_t>(d.number)).bind(d.document).bind(std::int64_t{d.trusted});
     CAIRN_CHECKED(decision.run());
   }
   return {};
@@ -194,19 +194,22 @@ Result<std::vector<EdgeCard>> read_edges(const Database& database) {
 }
 
 Result<std::vector<RunRecord>> read_runs(const Database& database) {
-  return read_all<RunRecord>(database, "SELECT id, task, family, mode, device, target, seed, started, finished FROM run ORDER BY id", [](Statement& s) {
-    RunRecord r{s.text(), s.text(), s.text(), s.text(), s.text(), s.text(), 0, 0, 0};
+  return read_all<RunRecord>(database, "SELECT id, task, family, mode, device, target, seed, started, finished, trusted FROM run ORDER BY id",
+                             [](Statement& s) {
+    RunRecord r{s.text(), s.text(), s.text(), s.text(), s.text(), s.text(), 0, 0, 0, true};
     r.seed = static_cast<std::uint64_t>(s.integer());
     r.started = s.integer();
     r.finished = s.integer();
+    r.trusted = s.integer() != 0;
     return r;
   });
 }
 
 Result<std::vector<DecisionRecord>> read_decisions(const Database& database) {
-  return read_all<DecisionRecord>(database, "SELECT run, number, document FROM decision ORDER BY run, number", [](Statement& s) {
-    DecisionRecord d{s.text(), static_cast<std::uint64_t>(s.integer()), {}};
+  return read_all<DecisionRecord>(database, "SELECT run, number, document, trusted FROM decision ORDER BY run, number", [](Statement& s) {
+    DecisionRecord d{s.text(), static_cast<std::uint64_t>(s.integer()), {}, true};
     d.document = s.text();
+    d.trusted = s.integer() != 0;
     return d;
   });
 }

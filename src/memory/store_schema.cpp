@@ -19,6 +19,13 @@ CREATE TABLE edge (
   origin TEXT NOT NULL, node TEXT NOT NULL, rationale TEXT NOT NULL, risk TEXT NOT NULL, applies TEXT NOT NULL, trusted INTEGER NOT NULL,
   PRIMARY KEY (origin, node)
 ) STRICT, WITHOUT ROWID;
+)sql",
+    // Whose a run was, its rows tell.
+    R"sql(
+ALTER TABLE run ADD COLUMN trusted INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE decision ADD COLUMN trusted INTEGER NOT NULL DEFAULT 1;
+UPDATE run SET trusted = 0 WHERE EXISTS (SELECT 1 FROM evidence WHERE evidence.run = run.id AND evidence.trusted = 0);
+UPDATE decision SET trusted = 0 WHERE EXISTS (SELECT 1 FROM evidence WHERE evidence.run = decision.run AND evidence.trusted = 0);
 )sql"};
 
 // Within a transaction: between two reads another process may create the file.

@@ -14,6 +14,8 @@ MemoryContent trusted(MemoryContent content) {
   for (LocalCard& c : content.locals) c.trusted = true;
   for (EdgeCard& c : content.edges) c.trusted = true;
   for (Evidence& e : content.evidence) e.trusted = true;
+  for (RunRecord& r : content.runs) r.trusted = true;
+  for (DecisionRecord& d : content.decisions) d.trusted = true;
   return content;
 }
 

@@ -1,5 +1,7 @@
 // What is no memory file, too new, too old, read-only or damaged: a clear refusal, and the file stays as it was.
 #include <gtest/gtest.h>
+
+#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,8 +31,9 @@ class StoreOpen : public testing::Test {
     path_ = join_path(scratch_->path(), "memory.db");
   }
   // A file that SQL makes.
-  void make(const std::string& sql) const {
-    auto database = Database::open(path_, Database::Access::create);
+  void make(const std::string& sql) const { make_at(path_, sql); }
+  static void make_at(const std::string& path, const std::string& sql) {
+    auto database = Database::open(path, Database::Access::create);
     ASSERT_TRUE(database.ok()) << render(database.error());
     const auto made = database->execute("BEGIN;" + sql + ";COMMIT");
     ASSERT_TRUE(made.ok()) << render(made.error());
@@ -121,24 +124,43 @@ TEST_F(StoreOpen, MigratesSchemaOne) {
     ASSERT_TRUE(content.ok()) << render(content.error());
     EXPECT_EQ(content->directions, built_in_cards().directions);   // what stood there was an older build's
     EXPECT_EQ(describe(without_built_in(*content)),
-              "run run-old | level1/1_mm | product | htam | cpu 9f | host | 7 1700000000 1700000100\n"
+              "run run-old | level1/1_mm | product | htam | cpu 9f | host | 7 1700000000 1700000100 true\n"
               "evidence 000102030405060708090a0b0c0d0e0f run-old 3 1 | level1/1_mm | product | 1 2.5 | memory fusion operator_fusion | START  START  | "
               "operator_fusion(first=0, second=1) | parallel 5 | 0.25 0.5 passed ok executed | cpu 9f | avx512 | cpu | strategy@47d2882 | "
               "101112131415161718191a1b1c1d1e1f 202122232425262728292a2b2c2d2e2f 1700000042 true\n"
-              "decision run-old 3 | {}\n");
+              "decision run-old 3 | {} true\n");
     EXPECT_EQ(store->statistics().value().size(), 4u);
   }
+}
+
+// Runs and decisions got a mark of their own in schema 3: it is that of their rows.
+TEST_F(StoreOpen, MigratesSchemaTwo) {
+  make(text_of(CAIRN_SOURCE_DIR "/tests/memory/files/memory_v2.sql"));
+  auto store = MemoryStore::open(path_, Mode::write);
+  ASSERT_TRUE(store.ok()) << render(store.error());
+  const auto content = store->snapshot();
+  ASSERT_TRUE(content.ok()) << render(content.error());
+  ASSERT_EQ(content->runs.size(), 2u);
+  ASSERT_EQ(content->decisions.size(), 2u);
+  ASSERT_EQ(content->evidence.size(), 2u);
+  for (std::size_t k = 0; k < 2; ++k) {
+    const bool own = content->runs[k].id == "run-own";
+    EXPECT_EQ(content->runs[k].trusted, own) << content->runs[k].id;
+    EXPECT_EQ(content->decisions[k].trusted, content->decisions[k].run == "run-own");
+    EXPECT_EQ(content->runs[k].finished, 1700000100);
+    EXPECT_EQ(content->decisions[k].document, "{}");
+  }
+  EXPECT_EQ(store->statistics().value().size(), 4u);
 }
 
 // A migrated file and a new one have the same tables.
 TEST_F(StoreOpen, MigratesToTheSchemaOfNewFiles) {
   const std::string query = "SELECT group_concat(t.name || ' ' || c.cid || ' ' || c.name || ' ' || c.type || ' ' || c.\"notnull\" || ' ' || c.pk, char(10)) "
                             "FROM (SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name) t, pragma_table_info(t.name) c";
-  make(text_of(CAIRN_SOURCE_DIR "/tests/memory/files/memory_v1.sql"));
-  const std::string fresh = path_ + ".new";
-  std::string tables[2];
-  for (int k = 0; k < 2; ++k) {
-    const std::string path = k == 0 ? path_ : fresh;
+  std::string tables[3];
+  for (int k = 0; k < 3; ++k) {
+    const std::string path = path_ + std::to_string(k);
+    if (k > 0) make_at(path, text_of(fmt::format("{}/tests/memory/files/memory_v{}.sql", CAIRN_SOURCE_DIR, k)));
     ASSERT_TRUE(MemoryStore::open(path, Mode::write).ok());
     auto database = Database::open(path, Database::Access::read);
     ASSERT_TRUE(database.ok());
@@ -148,6 +170,7 @@ TEST_F(StoreOpen, MigratesToTheSchemaOfNewFiles) {
   }
   EXPECT_GT(tables[0].size(), 1000u);
   EXPECT_EQ(tables[0], tables[1]);
+  EXPECT_EQ(tables[0], tables[2]);
 }
 
 // Acts as a user without rights on what root owns.
@@ -206,8 +229,8 @@ TEST_F(StoreOpen, SaysThatAnOlderMemoryNeedsAPlaceToWrite) {
     const auto reader = MemoryStore::open(path_, Mode::read);
     ASSERT_FALSE(reader.ok());
     EXPECT_EQ(reader.error().code, Code::io);
-    EXPECT_NE(render(reader.error()).find("it has memory schema 1, this build needs 2: open it once where it can be written"), std::string::npos)
-        << render(reader.error());
+    EXPECT_NE(render(reader.error()).find(fmt::format("it has memory schema 1, this build needs {}: open it once where it can be written", kMemoryVersion)),
+              std::string::npos) << render(reader.error());
   }
   ASSERT_EQ(chmod(directory.c_str(), 0755), 0);
   EXPECT_EQ(text_of(path_), before);

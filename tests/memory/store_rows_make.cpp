@@ -64,9 +64,10 @@ MemoryContent random_memory(Rng& rng) {
   some(4, [&](std::uint64_t k) { m.locals.push_back({fmt::format("local-{}", k), pick(rng, {"fusion", "own-1"}), text(), text(), text(), rng.below(2) == 0}); });
   some(4, [&](std::uint64_t k) { m.edges.push_back({fmt::format("own-{}", k), "fusion", text(), text(), {}, rng.below(2) == 0}); });
   some(4, [&](std::uint64_t k) {
-    m.runs.push_back({fmt::format("run-{}", k), "mm", "product", "htam", text(), "t", rng.next(), 1000, static_cast<std::int64_t>(rng.below(3))});
+    m.runs.push_back({fmt::format("run-{}", k), "mm", "product", "htam", text(), "t", rng.next(), 1000, static_cast<std::int64_t>(rng.below(3)),
+                      rng.below(2) == 0});
     some(6, [&](std::uint64_t n) { m.evidence.push_back(random_evidence(rng, fmt::format("run-{}", k), n)); });
-    some(3, [&](std::uint64_t n) { m.decisions.push_back({fmt::format("run-{}", k), n, fmt::format("{{\"x\":{}}}", rng.below(3))}); });
+    some(3, [&](std::uint64_t n) { m.decisions.push_back({fmt::format("run-{}", k), n, fmt::format("{{\"x\":{}}}", rng.below(3)), rng.below(2) == 0}); });
   });
   // Dates that agree leave the order to the credit and the rest.
   for (Evidence& e : m.evidence) e.date = 1000 + static_cast<std::int64_t>(rng.below(2));
@@ -104,10 +105,11 @@ std::string describe(const MemoryContent& content) {
     text += fmt::format("edge {} {} | {} | {} | {} | {}\n", c.origin, c.node, c.rationale, c.risk, fmt::join(c.applies, " "), c.trusted);
   }
   for (const RunRecord& r : content.runs) {
-    text += fmt::format("run {} | {} | {} | {} | {} | {} | {} {} {}\n", r.id, r.task, r.family, r.mode, r.device, r.target, r.seed, r.started, r.finished);
+    text += fmt::format("run {} | {} | {} | {} | {} | {} | {} {} {} {}\n", r.id, r.task, r.family, r.mode, r.device, r.target, r.seed, r.started, r.finished,
+                        r.trusted);
   }
   for (const Evidence& e : content.evidence) text += "evidence " + describe(e) + "\n";
-  for (const DecisionRecord& d : content.decisions) text += fmt::format("decision {} {} | {}\n", d.run, d.number, d.document);
+  for (const DecisionRecord& d : content.decisions) text += fmt::format("decision {} {} | {} {}\n", d.run, d.number, d.document, d.trusted);
   return text;
 }
 
