@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "memory/cards.h"
+#include "memory/evidence_row.h"
 #include "search/simulated.h"
 
 namespace cairn {
@@ -92,31 +93,25 @@ struct MemoryGuide::Impl {
     return p;
   }
 
+  // What a decision at the place knows, but the program and what it closes.
+  DecisionState state_at(const Place& place) const {
+    DecisionState state = first_state(options);
+    state.bottleneck = place.bottleneck;
+    state.time_shares = place.time_shares;
+    state.directions = place.directions;
+    state.locals = place.locals;
+    return state;
+  }
+
   Evidence make_row(const StepOutcome& outcome, const Pending& choice, const Place& from) const {
     const EvalResult& result = *outcome.result;
-    Evidence row;
-    row.run = options.run;
-    row.number = outcome.proposal;
-    row.parent = outcome.parent;
-    row.id = evidence_id(row.run, row.number);
-    row.task = options.task;
-    row.bottleneck = from.bottleneck;
-    row.direction = choice.decision.direction;
-    row.local = choice.decision.local;
-    row.directions = from.directions;
-    row.locals = from.locals;
-    row.arguments = choice.arguments;
-    row.argument_class = choice.argument_class;
     const bool passed = result.passed() && result.time.has_value();
-    row.gain = passed ? outcome.gain : 0;
-    row.kind = passed ? EvidenceKind::passed : result.outcome == Outcome::host ? EvidenceKind::host : EvidenceKind::failed;
-    row.outcome = outcome_name(result.outcome);
-    if (passed) row.certificate = rung_name(Rung::executed);
-    row.device = options.device;
-    row.implementer = options.implementer;
+    const EvidenceKind kind = passed ? EvidenceKind::passed : result.outcome == Outcome::host ? EvidenceKind::host : EvidenceKind::failed;
+    const TakenStep step{options.run, outcome.proposal, outcome.parent, choice.decision.direction, choice.decision.local, choice.arguments,
+                         choice.argument_class};
+    Evidence row = make_evidence(state_at(from), step, kind, outcome_name(result.outcome), outcome.gain, options.implementer);
     row.program = outcome.program;
     row.trace = trace_digest(outcome.from->trace, outcome.made->actions);
-    row.date = options.now;
     return row;
   }
 
@@ -175,11 +170,7 @@ MemoryGuide::~MemoryGuide() = default;
 MemoryGuide::Choice MemoryGuide::decide(const SearchState& state, const std::vector<LocalOption>& options, Rng rng) {
   const Place& place = impl_->place_of(state);
   Pending pending;
-  pending.state = first_state(impl_->options);
-  pending.state.bottleneck = place.bottleneck;
-  pending.state.time_shares = place.time_shares;
-  pending.state.directions = place.directions;
-  pending.state.locals = place.locals;
+  pending.state = impl_->state_at(place);
   pending.state.program = state.hash;
   pending.state.closed = list_closed(impl_->options.edges, place.directions[0], place.bottleneck);
   impl_->index.set_bottleneck(place.bottleneck);

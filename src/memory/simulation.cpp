@@ -7,6 +7,8 @@
 #include <numeric>
 #include <set>
 
+#include "memory/evidence_row.h"
+
 namespace cairn {
 
 namespace {
@@ -17,6 +19,7 @@ constexpr double kVainFailure = 0.4;  // chance to fail of a move whose prerequi
 constexpr double kFlaky = 0.03;       // of any other
 constexpr std::int64_t kNow = 1'800'000'000;
 const DeviceMark kDevice{"simulated", "simulated", "simulated"};
+const std::string kImplementer = "strategy@simulated";
 
 struct Node {
   SimState at;
@@ -119,24 +122,9 @@ class Walk {
   }
 
   void add_row(const Node& from, const Node& child, const SimMove& m, bool fails) {
-    Evidence row;
-    row.run = id_;
-    row.number = gains_.size();
-    row.parent = from.number;
-    row.id = evidence_id(id_, row.number);
-    row.task = task_.mark;
-    row.bottleneck = row.argument_class = state_.bottleneck;
-    row.direction = m.direction;
-    row.local = m.local;
-    row.directions = from.directions;
-    row.locals = from.locals;
-    row.kind = fails ? EvidenceKind::failed : EvidenceKind::passed;
-    row.outcome = fails ? "mismatch" : "ok";
-    row.certificate = fails ? "" : "executed";
-    row.gain = fails ? 0 : child.measured - from.measured;
-    row.device = kDevice;
-    row.implementer = "strategy@simulated";
-    row.date = kNow;
+    const TakenStep step{id_, gains_.size(), from.number, m.direction, m.local, {}, state_.bottleneck};
+    Evidence row = fails ? make_evidence(state_, step, EvidenceKind::failed, "mismatch", 0, kImplementer)
+                         : make_evidence(state_, step, EvidenceKind::passed, "ok", child.measured - from.measured, kImplementer);
     gains_.push_back(row.gain);
     parents_.push_back(static_cast<std::int64_t>(from.number));
     failures_.push_back(fails);
