@@ -68,7 +68,8 @@ Result<int> bench_mutation(Session& session, MutationWords words) {
 
 CommandRun setup_bench_mutation(CLI::App& app) {
   auto words = std::make_shared<MutationWords>();
-  app.add_option("paths", words->paths, "LEIR files, pages with `leir before` blocks, or directories of these (default: the library and the strategies' pages)");
+  app.add_option("paths", words->paths,
+                 "LEIR files, pages with `leir before` blocks, or directories of these (default: the library and the strategies' pages)");
   app.add_option("--only", words->only, "kinds of damage, by name");
   app.add_option("--per-operator", words->per_operator, "damaged programs of one kind a pair")->check(CLI::Range(1, 1000));
   app.add_option("--stride", words->stride, "every pair gets every n-th kind")->check(CLI::Range(1, 1000));

@@ -107,13 +107,17 @@ Result<int> bench_verify(Session& session, BenchWords words) {
   for (const MutationPair& pair : pairs) timer.measure(pair);
 
   Json rungs = Json::array();
-  std::string text = fmt::format("{:<11}{:>10}{:>12}{:>12}{:>12}{:>8}{:>8}{:>8}\n", "rung", "rows/s", "mean ms", "median ms", "90% ms", "held", "failed", "absent");
+  std::string text = fmt::format("{:<11}{:>10}{:>12}{:>12}{:>12}{:>8}{:>8}{:>8}\n", "rung", "rows/s", "mean ms",
+                                 "median ms", "90% ms", "held", "failed", "absent");
   for (const RungTimes& t : timer.rungs()) {
     const double rate = static_cast<double>(pairs.size()) / std::max(1e-9, total_of(t)), median = quantile_of(t, 0.5), most = quantile_of(t, 0.9);
-    text += fmt::format("{:<11}{:>10.0f}{:>12.3f}{:>12.3f}{:>12.3f}{:>8}{:>8}{:>8}\n", t.name, rate, 1e3 / rate, median * 1e3, most * 1e3, t.held, t.failed, t.absent);
-    rungs.push_back(Json{{"rung", t.name}, {"rows_per_second", rate}, {"median_seconds", median}, {"most_seconds", most}, {"held", t.held}, {"failed", t.failed}, {"absent", t.absent}});
+    text += fmt::format("{:<11}{:>10.0f}{:>12.3f}{:>12.3f}{:>12.3f}{:>8}{:>8}{:>8}\n", t.name, rate, 1e3 / rate, median * 1e3,
+                        most * 1e3, t.held, t.failed, t.absent);
+    rungs.push_back(Json{{"rung", t.name}, {"rows_per_second", rate}, {"median_seconds", median}, {"most_seconds", most},
+                         {"held", t.held}, {"failed", t.failed}, {"absent", t.absent}});
   }
-  text += fmt::format("{} rows, seed {}, processor time of one core; certify is what a row costs, the others are its parts asked alone\n", pairs.size(), corpus.seed);
+  text += fmt::format("{} rows, seed {}, processor time of one core; certify is what a row costs, the others are its parts asked alone\n",
+                      pairs.size(), corpus.seed);
   session.answer(Json{{"version", 1}, {"rows", pairs.size()}, {"seed", corpus.seed}, {"rungs", rungs}}, text);
   return 0;
 }
@@ -121,7 +125,8 @@ Result<int> bench_verify(Session& session, BenchWords words) {
 
 CommandRun setup_bench_verify(CLI::App& app) {
   auto words = std::make_shared<BenchWords>();
-  app.add_option("paths", words->paths, "LEIR files, pages with `leir before` blocks, or directories of these (default: the library and the strategies' pages)");
+  app.add_option("paths", words->paths,
+                 "LEIR files, pages with `leir before` blocks, or directories of these (default: the library and the strategies' pages)");
   app.add_option("--steps", words->steps, "rows made by random strategies, a program")->check(CLI::Range(1, 100));
   app.add_option("--rows", words->rows, "judge at most so many (0: all)");
   app.add_option("--max-instances", words->max_instances, "leave out programs with more equation instances");

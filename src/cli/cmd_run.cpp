@@ -35,7 +35,8 @@ Json describe(const Value& v, std::string* line) {
   std::string shape;
   for (const std::int64_t extent : v.shape) shape += fmt::format("{}{}", shape.empty() ? "" : ",", extent);
   *line = fmt::format("{}[{}]  sum {:.9g}  {}{}", dtype_name(v.dtype), shape, sum, elements, n > 8 ? " ..." : "");
-  return Json{{"dtype", std::string(dtype_name(v.dtype))}, {"shape", v.shape}, {"sum", std::isfinite(sum) ? Json(sum) : Json(fmt::format("{}", sum))}, {"first", first}};
+  return Json{{"dtype", std::string(dtype_name(v.dtype))}, {"shape", v.shape},
+              {"sum", std::isfinite(sum) ? Json(sum) : Json(fmt::format("{}", sum))}, {"first", first}};
 }
 
 std::optional<Family> family_by_name(const std::string& name) {

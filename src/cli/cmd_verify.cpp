@@ -115,7 +115,8 @@ Result<int> verify_pairs(Session& session, const VerifyOptions& options, const T
     if (!options.keep.empty()) CAIRN_CHECKED(show_counter_example(session, before, after, options, verdict, target));
     return verdict.accepted ? RowVerdict::yes : RowVerdict::no;
   };
-  const Json fields{{"verdict", "malformed"}, {"class", ""}, {"accepted_under", Json::array()}, {"action", ""}, {"certificates", Json::array()}, {"reason", ""}};
+  const Json fields{{"verdict", "malformed"}, {"class", ""}, {"accepted_under", Json::array()}, {"action", ""},
+                    {"certificates", Json::array()}, {"reason", ""}};
   CAIRN_TRY(const unsigned jobs, worker_count(session, target));
   CAIRN_TRY(const Progress::Mode mode, progress_mode(session.settings));
   std::optional<Progress> progress;

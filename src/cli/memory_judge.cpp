@@ -70,8 +70,8 @@ struct TaskSums {
   }
 };
 
-ModeResult judge_mode(const std::vector<const MemoryBenchRun*>& runs, const std::map<Key, const MemoryBenchRun*>& flat, const std::map<std::string, double>& best,
-                      std::size_t budget, Rng rng) {
+ModeResult judge_mode(const std::vector<const MemoryBenchRun*>& runs, const std::map<Key, const MemoryBenchRun*>& flat,
+                      const std::map<std::string, double>& best, std::size_t budget, Rng rng) {
   ModeResult out;
   out.setting = runs[0]->setting;
   out.mode = runs[0]->mode;
@@ -133,8 +133,9 @@ Json bench_json(const std::vector<ModeResult>& results) {
     Json curve = Json::array();
     for (const Estimate& point : r.curve) curve.push_back(Json::array({point.mean, point.lo, point.hi}));
     list.push_back(Json{{"setting", r.setting}, {"mode", r.mode}, {"runs", r.runs}, {"final_log_speedup", r.final_log}, {"geometric_mean", r.geometric_mean},
-                        {"area", r.area}, {"evaluations_to_90", r.to_ninety}, {"ratio_to_flat", interval_json(r.ratio)}, {"gain_over_flat", interval_json(r.gain)},
-                        {"distinct", r.distinct}, {"failed", r.failed}, {"ratio_to_flat_by_family", families}, {"curve", curve}});
+                        {"area", r.area}, {"evaluations_to_90", r.to_ninety}, {"ratio_to_flat", interval_json(r.ratio)},
+                        {"gain_over_flat", interval_json(r.gain)}, {"distinct", r.distinct}, {"failed", r.failed}, {"ratio_to_flat_by_family", families},
+                        {"curve", curve}});
   }
   return list;
 }
@@ -143,8 +144,9 @@ std::string bench_text(const std::vector<ModeResult>& results) {
   std::string text = fmt::format("{:<10} {:<13} {:>5} {:>9} {:>7} {:>8} {:>22} {:>26} {:>8} {:>7}\n", "setting", "mode", "runs", "geo mean", "area", "to 90 %",
                                  "evaluations over flat", "final log over flat", "distinct", "failed");
   for (const ModeResult& r : results) {
-    text += fmt::format("{:<10} {:<13} {:>5} {:>8.2f}x {:>7.3f} {:>8.1f} {:>8.3f} [{:.3f}, {:.3f}] {:>9.4f} [{:.4f}, {:.4f}] {:>8.1f} {:>7.1f}\n", r.setting, r.mode, r.runs,
-                        r.geometric_mean, r.area, r.to_ninety, r.ratio.mean, r.ratio.lo, r.ratio.hi, r.gain.mean, r.gain.lo, r.gain.hi, r.distinct, r.failed);
+    text += fmt::format("{:<10} {:<13} {:>5} {:>8.2f}x {:>7.3f} {:>8.1f} {:>8.3f} [{:.3f}, {:.3f}] {:>9.4f} [{:.4f}, {:.4f}] {:>8.1f} {:>7.1f}\n",
+                        r.setting, r.mode, r.runs, r.geometric_mean, r.area, r.to_ninety, r.ratio.mean, r.ratio.lo, r.ratio.hi, r.gain.mean, r.gain.lo,
+                        r.gain.hi, r.distinct, r.failed);
   }
   std::set<std::string> families;
   for (const ModeResult& r : results) {

@@ -87,12 +87,14 @@ Json search_bench_json(const std::vector<SearchBenchRow>& rows) {
   Json groups = Json::array(), tasks = Json::array();
   for (const Group& g : group_rows(rows)) {
     const bool enumerates = g.rows[0]->enumerates;
-    groups.push_back(Json{{"algorithm", g.algorithm}, {"proposer", g.proposer}, {"over_naive", statistics_json(g.naive)}, {"over_torch", statistics_json(g.torch)},
-                          {"efficiency", enumerates ? Json() : Json(g.efficiency)}, {"distinct_strategies", g.distinct}, {"evaluations", g.evaluations},
+    groups.push_back(Json{{"algorithm", g.algorithm}, {"proposer", g.proposer}, {"over_naive", statistics_json(g.naive)},
+                          {"over_torch", statistics_json(g.torch)}, {"efficiency", enumerates ? Json() : Json(g.efficiency)},
+                          {"distinct_strategies", g.distinct}, {"evaluations", g.evaluations},
                           {"wall_seconds", g.seconds}, {"unsolved", g.unsolved}, {"curve", mean_curve(g)}});
   }
   for (const SearchBenchRow& r : rows) {
-    tasks.push_back(Json{{"task", r.task}, {"algorithm", r.algorithm}, {"proposer", r.proposer}, {"speedup", r.speedup}, {"over_torch", r.over_torch ? Json(*r.over_torch) : Json()},
+    tasks.push_back(Json{{"task", r.task}, {"algorithm", r.algorithm}, {"proposer", r.proposer}, {"speedup", r.speedup},
+                         {"over_torch", r.over_torch ? Json(*r.over_torch) : Json()},
                          {"evaluations", r.evaluations}, {"proposals", r.proposals}, {"efficiency", r.enumerates ? Json() : Json(r.efficiency)},
                          {"distinct_strategies", r.distinct}, {"steps", r.steps}, {"wall_seconds", r.wall_seconds}, {"failure", r.failure}});
   }
@@ -100,13 +102,14 @@ Json search_bench_json(const std::vector<SearchBenchRow>& rows) {
 }
 
 std::string search_bench_text(const std::vector<SearchBenchRow>& rows) {
-  std::string text = fmt::format("{:<11} {:<11} {:>5} {:>9} {:>9} {:>9} {:>9} {:>10} {:>10} {:>8} {:>7} {:>7}\n", "algorithm", "proposer", "tasks", "mean", "median", "geo mean",
-                                 "peak", "geo torch", "efficiency", "distinct", "evals", "s/task");
+  std::string text = fmt::format("{:<11} {:<11} {:>5} {:>9} {:>9} {:>9} {:>9} {:>10} {:>10} {:>8} {:>7} {:>7}\n", "algorithm", "proposer", "tasks", "mean",
+                                 "median", "geo mean", "peak", "geo torch", "efficiency", "distinct", "evals", "s/task");
   for (const Group& g : group_rows(rows)) {
     const std::string torch = g.torch.count == 0 ? "-" : fmt::format("{:.2f}x", g.torch.geometric_mean);
     const std::string efficiency = g.rows[0]->enumerates ? "n/a" : fmt::format("{:.2f}", g.efficiency);
-    text += fmt::format("{:<11} {:<11} {:>5} {:>8.2f}x {:>8.2f}x {:>8.2f}x {:>8.2f}x {:>10} {:>10} {:>8.1f} {:>7.1f} {:>7.1f}\n", g.algorithm, g.proposer, g.naive.count, g.naive.mean,
-                        g.naive.median, g.naive.geometric_mean, g.naive.peak, torch, efficiency, g.distinct, g.evaluations, g.seconds);
+    text += fmt::format("{:<11} {:<11} {:>5} {:>8.2f}x {:>8.2f}x {:>8.2f}x {:>8.2f}x {:>10} {:>10} {:>8.1f} {:>7.1f} {:>7.1f}\n", g.algorithm,
+                        g.proposer, g.naive.count, g.naive.mean, g.naive.median, g.naive.geometric_mean, g.naive.peak, torch,
+                        efficiency, g.distinct, g.evaluations, g.seconds);
     for (const std::string& task : g.unsolved) text += "  counted as 1.0x: " + task + "\n";
   }
   return text;

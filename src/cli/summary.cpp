@@ -33,7 +33,9 @@ std::string summary_text(const SearchRun& run) {
   for (const ReasonRow& row : s.reasons) {
     text += fmt::format("  {:>4} {}{}\n", row.count, row.outcome, row.reason.empty() ? "" : ", first: " + row.reason);
   }
-  if (!run.memory_run.empty()) text += fmt::format("memory      run {}, {} rows of other runs; 'cairn memory why {} NUMBER' explains a proposal\n", run.memory_run, run.memory_rows, run.memory_run);
+  if (!run.memory_run.empty()) {
+    text += fmt::format("memory      run {0}, {1} rows of other runs; 'cairn memory why {0} NUMBER' explains a proposal\n", run.memory_run, run.memory_rows);
+  }
   for (const std::string& note : s.notes) text += "note: " + note + "\n";
   return text;
 }
