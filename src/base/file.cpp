@@ -131,6 +131,11 @@ Result<void> write_file_atomic(const std::string& given, std::string_view bytes)
   return {};
 }
 
+bool is_directory(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 bool file_exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
 Result<void> make_directories(const std::string& path) {

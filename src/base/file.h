@@ -18,6 +18,7 @@ Result<std::string> read_file(const std::string& path);
 // replaced, not the link; an existing file keeps its permissions; devices and pipes are written in place.
 Result<void> write_file_atomic(const std::string& path, std::string_view bytes);
 bool file_exists(const std::string& path);
+bool is_directory(const std::string& path);
 Result<void> make_directories(const std::string& path);
 // Names of the entries of a directory, sorted.
 Result<std::vector<std::string>> list_directory(const std::string& path);

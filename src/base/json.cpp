@@ -98,7 +98,12 @@ Result<Json> parse_json(std::string_view text, const std::string& file) {
     if (const auto at = what.find(": "); at != std::string::npos) what = what.substr(at + 2);
     return parse_failure(text, file, e.byte > 0 ? e.byte - 1 : 0, "not JSON: " + what);
   } catch (const Json::exception& e) {  // a number out of range
-    return parse_failure(text, file, 0, std::string("not JSON: ") + e.what());
+    // "[name of the exception] number overflow parsing '1e999'"
+    std::string what = e.what();
+    if (const auto at = what.find("] "); at != std::string::npos) what = what.substr(at + 2);
+    const auto open = what.find('\''), close = what.rfind('\'');
+    const std::size_t place = close > open && close != std::string::npos ? text.find(what.substr(open + 1, close - open - 1)) : 0;
+    return parse_failure(text, file, place == std::string_view::npos ? 0 : place, "not JSON: " + what);
   }
 }
 

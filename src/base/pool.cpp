@@ -1,5 +1,6 @@
 #include "base/pool.h"
 
+#include <system_error>
 #include <utility>
 
 namespace cairn {
@@ -7,7 +8,14 @@ namespace cairn {
 ThreadPool::ThreadPool(unsigned threads) {
   const unsigned n = threads == 0 ? 1 : threads;
   threads_.reserve(n);
-  for (unsigned i = 0; i < n; ++i) threads_.emplace_back([this] { work(); });
+  for (unsigned i = 0; i < n; ++i) {
+    try {
+      threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {
+      if (threads_.empty()) throw;
+      break;   // the system gives no more: fewer do the same work
+    }
+  }
 }
 
 ThreadPool::~ThreadPool() {

@@ -2,7 +2,9 @@
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include <cstdio>
 #include <set>
+#include <string_view>
 
 #include "cli/cmd_memory.h"
 #include "cli/memory_run.h"
@@ -20,6 +22,17 @@ Result<MemoryStore> open_memory(Session& session, MemoryStore::Mode mode) {
   return MemoryStore::open(path, mode);
 }
 
+Result<void> spare_database(const std::string& path) {
+  constexpr std::string_view kMagic = "SQLite format 3";
+  std::string head(kMagic.size(), ' ');
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  if (!file) return {};
+  head.resize(std::fread(head.data(), 1, head.size(), file));
+  std::fclose(file);
+  if (head != kMagic) return {};
+  return Error{Code::usage, path + ": is a database, expected another file to write; nothing was changed", {}, {}};
+}
+
 void add_query_options(CLI::App& app, EvidenceQuery* query) {
   app.add_option("--task", query->task, "rows of this task");
   app.add_option("--family", query->family, "rows of this operator family");
@@ -30,11 +43,15 @@ void add_query_options(CLI::App& app, EvidenceQuery* query) {
 
 MemoryTotals count_totals(const MemoryContent& content) {
   std::set<std::string> tasks, runs;
+  MemoryTotals totals;
   for (const Evidence& row : content.evidence) {
+    ++(row.kind == EvidenceKind::inner ? totals.inner : totals.rows);
     tasks.insert(row.task.name);
     runs.insert(row.run);
   }
-  return {content.evidence.size(), tasks.size(), runs.size()};
+  totals.tasks = tasks.size();
+  totals.runs = runs.size();
+  return totals;
 }
 
 CommandRun setup_memory(CLI::App& app) {

@@ -11,9 +11,11 @@ Result<std::string> find_memory(Session& session);
 Result<MemoryStore> open_memory(Session& session, MemoryStore::Mode mode);
 // Options that select evidence; `query` lives as long as the command.
 void add_query_options(CLI::App& app, EvidenceQuery* query);
-// "1,234 rows of 5 tasks"-like counts for a content's evidence.
+// Refuses a file to write that is an SQLite database: most likely a memory that the words name by mistake.
+Result<void> spare_database(const std::string& path);
+// Counts of a content's evidence; `rows` are those of proposals, `inner` of the actions inside composites.
 struct MemoryTotals {
-  std::uint64_t rows = 0, tasks = 0, runs = 0;
+  std::uint64_t rows = 0, inner = 0, tasks = 0, runs = 0;
 };
 MemoryTotals count_totals(const MemoryContent& content);
 

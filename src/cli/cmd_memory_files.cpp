@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "cli/cmd_memory.h"
+#include "cli/counts.h"
 #include "cli/load.h"
 #include "memory/exchange.h"
 #include "memory/merge.h"
@@ -82,6 +83,7 @@ CommandRun setup_memory_export(CLI::App& app) {
       session.print(text);
       return 0;
     }
+    CAIRN_CHECKED(spare_database(options->file));
     CAIRN_CHECKED(write_file_atomic(options->file, text));
     session.answer(Json{{"written", options->file}, {"evidence", content.evidence.size()}, {"runs", content.runs.size()},
                         {"decisions", content.decisions.size()}},
@@ -167,7 +169,7 @@ CommandRun setup_memory_prune(CLI::App& app) {
   auto options = std::make_shared<Options>();
   add_query_options(app, &options->query);
   app.add_option("--older-than", options->older_than, "rows older than an age (90d, 12h, 8w) or before a date (2026-01-31)");
-  app.add_option("--keep", options->keep, "the newest N of the selected rows stay");
+  app.add_option("--keep", options->keep, "the newest N of the selected rows stay")->check(whole_number());
   app.add_flag("--dry-run", options->dry_run, "count only");
   return [options](Session& session) -> Result<int> {
     if (selects_all(options->query) && options->older_than.empty() && options->keep == 0) {

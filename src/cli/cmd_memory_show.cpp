@@ -7,6 +7,7 @@
 #include <map>
 
 #include "cli/cmd_memory.h"
+#include "cli/counts.h"
 #include "cli/load.h"
 #include "eval/compile.h"
 #include "eval/evaluator.h"
@@ -59,7 +60,8 @@ class Nodes {
 };
 
 std::string totals_text(const Session& session, const MemoryTotals& t) {
-  return fmt::format("{}: {} rows of {} tasks in {} runs\n", session.subject, t.rows, t.tasks, t.runs);
+  const std::string inner = t.inner == 0 ? "" : fmt::format(", and {} actions inside composites", t.inner);
+  return fmt::format("{}: {} rows of {} tasks in {} runs{}\n", session.subject, t.rows, t.tasks, t.runs, inner);
 }
 
 const char* trust_note(bool trusted) { return trusted ? "" : "  (imported; enters no prompt)"; }
@@ -78,15 +80,19 @@ Json rows_json(const std::vector<Evidence>& rows) {
 std::string rows_text(const std::vector<Evidence>& rows) {
   std::string text;
   for (const Evidence& e : rows) {
-    text += fmt::format("{}  {:<12} #{:<5} {:<20} {:<8} {:<7} {:>+8.4f} {:>+8.4f}  {} {}\n", print_utc(e.date).substr(0, 10), e.run, e.number, e.task.name,
+    text += fmt::format("{}  {:<12} #{:<5} {:<20} {:<8} {:<7} {:>+8.4f} {:>+8.4f}  {} {}\n", print_utc(e.date).substr(0, 10), e.run.substr(0, 12), e.number, e.task.name,
                         e.bottleneck, evidence_kind_name(e.kind), e.gain, e.credit, e.local, e.arguments);
   }
   return text;
 }
 
-// The newest rows, newest first.
-std::vector<Evidence> newest_rows(std::vector<Evidence> rows, std::size_t limit) {
-  std::sort(rows.begin(), rows.end(), [](const Evidence& a, const Evidence& b) { return std::tie(b.date, b.number, b.id) < std::tie(a.date, a.number, a.id); });
+// The newest rows, newest first; actions inside a composite, where wanted, after it.
+std::vector<Evidence> newest_rows(std::vector<Evidence> rows, std::size_t limit, bool inner) {
+  if (!inner) std::erase_if(rows, [](const Evidence& row) { return row.kind == EvidenceKind::inner; });
+  std::sort(rows.begin(), rows.end(), [](const Evidence& a, const Evidence& b) {
+    const bool a_inner = a.kind == EvidenceKind::inner, b_inner = b.kind == EvidenceKind::inner;
+    return std::tie(b.date, b.run, b.number, a_inner, b.id) < std::tie(a.date, a.run, a.number, b_inner, a.id);
+  });
   if (rows.size() > limit) rows.resize(limit);
   return rows;
 }
@@ -125,7 +131,7 @@ Result<int> show_all(Session& session, const MemoryContent& content, const Nodes
     directions.push_back(std::move(row));
   }
   const MemoryTotals t = count_totals(content);
-  session.answer(Json{{"rows", t.rows}, {"tasks", t.tasks}, {"runs", t.runs}, {"directions", directions}}, text);
+  session.answer(Json{{"rows", t.rows}, {"inner", t.inner}, {"tasks", t.tasks}, {"runs", t.runs}, {"directions", directions}}, text);
   return 0;
 }
 
@@ -137,7 +143,7 @@ std::string edges_text(const std::vector<NodeStatistics>& edges) {
 }
 
 // One direction or local strategy: what is known, what it gained, what came before and after, its newest rows.
-Result<int> show_one(Session& session, const MemoryContent& content, const Nodes& nodes, const std::string& name, std::size_t limit) {
+Result<int> show_one(Session& session, const MemoryContent& content, const Nodes& nodes, const std::string& name, std::size_t limit, bool all) {
   Json cards = Json::array();
   std::string text, part;
   for (const DirectionCard& c : content.directions) {
@@ -164,9 +170,10 @@ Result<int> show_one(Session& session, const MemoryContent& content, const Nodes
     return Error{Code::usage, fmt::format("{} knows no direction and no local strategy '{}'", session.subject, name), {},
                  {"'cairn memory show --all' lists them"}};
   }
+  if (cards.empty()) text += fmt::format("{} {}: known from evidence, it has no card\n", part, name);
   const NodeStatistics own = nodes.find(part, name);
   const std::vector<NodeStatistics> edges = nodes.edges_of(part, name);
-  const std::vector<Evidence> newest = newest_rows(std::move(rows), limit);
+  const std::vector<Evidence> newest = newest_rows(std::move(rows), limit, all);
   text += fmt::format("\n{:<50}{}\n{:<50}{}\n", "", kNumbersHead, name, numbers_text(own)) + edges_text(edges);
   if (!newest.empty()) text += "\nnewest rows (gain, credit)\n" + rows_text(newest);
   Json edge_list = Json::array();
@@ -208,12 +215,21 @@ std::vector<DeviceWeight> weigh_devices(const std::vector<DeviceRows>& devices, 
   return weights;
 }
 
-std::string scored_text(const std::vector<Scored>& list, const std::string& chosen) {
+// Probabilities are there if one was drawn by them; else the largest score was taken.
+bool is_drawn(const std::vector<Scored>& list) {
+  return std::any_of(list.begin(), list.end(), [](const Scored& s) { return s.probability > 0; });
+}
+
+std::string scored_text(std::vector<Scored> list, const std::string& chosen) {
+  const bool drawn = is_drawn(list);
+  // The order of what was drawn from is the order of its intervals.
+  if (!drawn) std::stable_sort(list.begin(), list.end(), [](const Scored& a, const Scored& b) { return a.score > b.score; });
   std::string text;
   for (const Scored& s : list) {
+    const std::string probability = drawn ? fmt::format("{:.4f}", s.probability) : "-";
     std::string terms;
     for (const Term& t : s.terms) terms += fmt::format("{}{} {:+.4f}", terms.empty() ? "" : ", ", t.name, t.value);
-    text += fmt::format("{} {:<32} {:>+9.4f} {:>11.4f}  {}\n", s.name == chosen ? '>' : ' ', s.name, s.score, s.probability, terms);
+    text += fmt::format("{} {:<32} {:>+9.4f} {:>11}  {}\n", s.name == chosen ? '>' : ' ', s.name, s.score, probability, terms);
   }
   return text;
 }
@@ -248,9 +264,33 @@ std::string decision_text(const StoredDecision& stored, const std::string& run, 
   }
   if (!d.locals.empty()) {
     text += fmt::format(kHead, "local", "score", "probability", "terms") + scored_text(d.locals, d.local);
-    if (d.directions.empty()) text += draw_text(d.draw, d.locals, d.local);
+    if (is_drawn(d.locals)) text += draw_text(d.draw, d.locals, d.local);
+    else if (d.locals.size() > 1) text += "the largest score was taken; \"noise\" is its random draw\n";
   }
   return text;
+}
+
+// The run whose id is or begins with the text; the error names the newest runs that decided by memory.
+Result<std::string> find_run(const MemoryStore& store, const std::string& text) {
+  CAIRN_TRY(std::vector<RunRecord> runs, store.runs());
+  std::sort(runs.begin(), runs.end(), [](const RunRecord& a, const RunRecord& b) { return std::tie(b.started, a.id) < std::tie(a.started, b.id); });
+  std::vector<const RunRecord*> named;
+  for (const RunRecord& r : runs) {
+    if (r.id == text) return text;
+    if (!text.empty() && r.id.rfind(text, 0) == 0) named.push_back(&r);
+  }
+  if (named.size() == 1) return named[0]->id;
+  Error error{Code::usage, fmt::format("{} has no run '{}'", store.path(), text), {}, {}};
+  if (!named.empty()) error.message = fmt::format("{} runs of {} begin with '{}', expected more of the id", named.size(), store.path(), text);
+  std::size_t listed = 0;
+  for (const RunRecord& r : runs) {
+    if ((!named.empty() && std::find(named.begin(), named.end(), &r) == named.end()) || listed == 5) continue;
+    CAIRN_TRY(const std::uint64_t decisions, store.count_decisions(r.id));
+    if (decisions == 0 && named.empty()) continue;
+    error.notes.push_back(fmt::format("run {} of {}: {}, {} decisions", r.id, print_utc(r.started), r.task, decisions));
+    ++listed;
+  }
+  return error;
 }
 
 }  // namespace
@@ -260,19 +300,22 @@ CommandRun setup_memory_show(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("name", options->name, "a direction or a local strategy");
   add_query_options(app, &options->query);
-  app.add_flag("--all", options->all, "also what was never tried");
-  app.add_option("--limit", options->limit, "rows shown");
+  app.add_flag("--all", options->all, "also what was never tried, and actions inside composites");
+  app.add_option("--limit", options->limit, "rows shown")->check(whole_number());
   return [options](Session& session) -> Result<int> {
     CAIRN_TRY(const MemoryStore store, open_memory(session, MemoryStore::Mode::read));
+    if (!options->query.run.empty()) {
+      CAIRN_TRY(options->query.run, find_run(store, options->query.run));
+    }
     CAIRN_TRY(const MemoryContent content, store.snapshot(options->query));
     CAIRN_TRY(std::vector<NodeStatistics> statistics, store.statistics());
     const Nodes nodes(std::move(statistics));
-    if (!options->name.empty()) return show_one(session, content, nodes, options->name, options->limit);
+    if (!options->name.empty()) return show_one(session, content, nodes, options->name, options->limit, options->all);
     const EvidenceQuery& q = options->query;
     if (q.task.empty() && q.family.empty() && q.run.empty() && q.direction.empty() && q.local.empty()) return show_all(session, content, nodes, options->all);
-    const std::vector<Evidence> rows = newest_rows(content.evidence, options->limit);
+    const std::vector<Evidence> rows = newest_rows(content.evidence, options->limit, options->all);
     const MemoryTotals t = count_totals(content);
-    session.answer(Json{{"rows", t.rows}, {"tasks", t.tasks}, {"runs", t.runs}, {"newest", rows_json(rows)}}, totals_text(session, t) + rows_text(rows));
+    session.answer(Json{{"rows", t.rows}, {"inner", t.inner}, {"tasks", t.tasks}, {"runs", t.runs}, {"newest", rows_json(rows)}}, totals_text(session, t) + rows_text(rows));
     return 0;
   };
 }
@@ -308,7 +351,7 @@ CommandRun setup_memory_stats(CLI::App&) {
       text += fmt::format("{:>8} {:>12.2f} {:>10.2f}  {:<10}  {}\n", w.rows.rows, w.each, w.sum, print_utc(w.rows.newest).substr(0, 10),
                           w.rows.device.fingerprint);
     }
-    session.answer(Json{{"rows", t.rows}, {"tasks", t.tasks}, {"runs", t.runs}, {"kinds", kinds}, {"nodes", nodes}, {"here", here.fingerprint},
+    session.answer(Json{{"rows", t.rows}, {"inner", t.inner}, {"tasks", t.tasks}, {"runs", t.runs}, {"kinds", kinds}, {"nodes", nodes}, {"here", here.fingerprint},
                         {"devices", weights}}, text);
     return 0;
   };
@@ -317,22 +360,15 @@ CommandRun setup_memory_stats(CLI::App&) {
 CommandRun setup_memory_why(CLI::App& app) {
   struct Options { std::string run; std::uint64_t number = 0; };
   auto options = std::make_shared<Options>();
-  app.add_option("run", options->run, "id of a run")->required();
-  app.add_option("number", options->number, "number of the proposal that the decision led to")->required();
+  app.add_option("run", options->run, "id of a run, or how the id of one begins")->required();
+  app.add_option("number", options->number, "number of the proposal that the decision led to")->required()->check(whole_number());
   return [options](Session& session) -> Result<int> {
     CAIRN_TRY(const MemoryStore store, open_memory(session, MemoryStore::Mode::read));
-    const auto document = store.decision(options->run, options->number);
-    if (!document.ok()) {
-      Error error = document.error();
-      CAIRN_TRY(std::vector<RunRecord> runs, store.runs());
-      std::sort(runs.begin(), runs.end(), [](const RunRecord& a, const RunRecord& b) { return std::tie(b.started, a.id) < std::tie(a.started, b.id); });
-      if (runs.size() > 5) runs.resize(5);
-      for (const RunRecord& r : runs) error.notes.push_back(fmt::format("run {} of {}: {}", r.id, print_utc(r.started), r.task));
-      return error;
-    }
-    CAIRN_TRY(const StoredDecision stored, parse_decision(*document));
-    CAIRN_TRY(const Json json, parse_json(*document));
-    session.answer(Json{{"run", options->run}, {"number", options->number}, {"decision", json}}, decision_text(stored, options->run, options->number));
+    CAIRN_TRY(const std::string run, find_run(store, options->run));
+    CAIRN_TRY(const std::string document, store.decision(run, options->number));
+    CAIRN_TRY(const StoredDecision stored, parse_decision(document));
+    CAIRN_TRY(const Json json, parse_json(document));
+    session.answer(Json{{"run", run}, {"number", options->number}, {"decision", json}}, decision_text(stored, run, options->number));
     return 0;
   };
 }

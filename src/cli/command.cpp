@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <optional>
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -109,6 +110,19 @@ int report_error(const Error& error, bool json, const std::string& file = {}) {
   return exit_code(error.code);
 }
 
+// A command that has subcommands needs one of them after its name; the parser's own message does not say which there are.
+std::optional<Error> check_subcommand(CLI::App& app, const std::string& command, const std::string& next) {
+  const std::vector<CLI::App*> known = app.get_subcommand(command)->get_subcommands([](CLI::App*) { return true; });
+  if (known.empty() || next.rfind('-', 0) == 0) return std::nullopt;
+  std::string names;
+  for (const CLI::App* sub : known) {
+    if (sub->get_name() == next) return std::nullopt;
+    names += " " + sub->get_name();
+  }
+  const std::string found = next.empty() ? "found no subcommand" : fmt::format("unknown subcommand '{}'", next);
+  return Error{Code::usage, fmt::format("{} of {}, expected one of:{}", found, command, names), {}, {}};
+}
+
 }  // namespace
 
 int run_cli(int argc, char** argv) {
@@ -138,6 +152,10 @@ int run_cli(int argc, char** argv) {
   if (!known && !named.empty() && named[0] != '-') {
     return report_error(Error{Code::usage, fmt::format("unknown command '{}'", named), {}, {"'cairn --help' lists the commands"}},
                         line.json_lines);
+  }
+  if (known) {
+    const std::string next = arguments.size() > 1 ? arguments[arguments.size() - 2] : "";
+    if (const auto error = check_subcommand(app, named, next)) return report_error(*error, line.json_lines);
   }
   try {
     app.parse(arguments);

@@ -113,6 +113,7 @@ CommandRun setup_memory_report(CLI::App& app) {
     }
     std::string out = options->out.empty() ? session.settings.value("out") : options->out;
     if (out.empty()) out = "memory-report.html";
+    CAIRN_CHECKED(spare_database(out));
     const std::string memory = session.subject;
     CAIRN_CHECKED(write_file_atomic(out, render_memory_page(picture_of(content, statistics, memory), run)));
     session.subject = out;

@@ -82,6 +82,7 @@ struct MemoryStore::Impl {
 };
 
 Result<MemoryStore> MemoryStore::open(const std::string& path, Mode mode) {
+  if (is_directory(path)) return Error{Code::usage, path + ": is a directory, expected a memory file", {}, {}};
   if (mode == Mode::write) {
     CAIRN_TRY(Database database, open_writable(path));
     return MemoryStore(std::make_unique<Impl>(Impl{std::move(database), true}));
@@ -170,9 +171,18 @@ Result<std::string> MemoryStore::decision(const std::string& run, std::uint64_t 
   CAIRN_TRY(Statement range, impl_->database.prepare("SELECT count(*), coalesce(min(number), 0), coalesce(max(number), 0) FROM decision WHERE run = ?"));
   CAIRN_TRY(const bool counted, range.bind(run).step());
   const std::int64_t count = counted ? range.integer() : 0;
-  if (count == 0) return Error{Code::no_site, fmt::format("{} holds no decisions of run '{}'", path(), run), {}, {}};
+  if (count == 0) {
+    return Error{Code::no_site, fmt::format("{} holds no decisions of run '{}'", path(), run), {},
+                 {"a run decides by memory if its proposer is 'memory'; recalled traces are no decisions"}};
+  }
   const std::int64_t first = range.integer(), last = range.integer();
   return Error{Code::no_site, fmt::format("run '{}' has no decision {}, found {} of them from {} to {}", run, number, count, first, last), {}, {}};
+}
+
+Result<std::uint64_t> MemoryStore::count_decisions(const std::string& run) const {
+  CAIRN_TRY(Statement count, impl_->database.prepare("SELECT count(*) FROM decision WHERE run = ?"));
+  CAIRN_TRY(const bool found, count.bind(run).step());
+  return found ? static_cast<std::uint64_t>(count.integer()) : 0;
 }
 
 Result<std::uint64_t> MemoryStore::prune(std::int64_t older_than, const EvidenceQuery& query, std::uint64_t keep) {

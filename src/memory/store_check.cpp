@@ -10,6 +10,9 @@ namespace cairn {
 
 namespace {
 
+// No quotient of two doubles has a larger logarithm; and the last second of the year 9999.
+constexpr double kLargestGain = 1500;
+constexpr std::int64_t kLatestDate = 253'402'300'799;
 constexpr std::size_t kLongestWord = 120, kLongestText = 4096, kLongestCard = 16384, kLongestDecision = 1 << 20;
 
 Error refuse(const Evidence& row, std::string_view field, const std::string& what) {
@@ -60,7 +63,7 @@ Result<void> check_fields(std::string_view what, const Fields& names, const Fiel
   }
   for (const auto& [name, value] : texts) {
     if (!is_text(*value, kLongestCard, true)) {
-      return Error{Code::parse, fmt::format("{}: \"{}\" is no UTF-8 text of at most {} bytes", what, name, kLongestCard), {}, {}};
+      return Error{Code::parse, fmt::format("{}: \"{}\" is no UTF-8 text without control characters of at most {} bytes", what, name, kLongestCard), {}, {}};
     }
   }
   for (const std::string& word : classes) {
@@ -75,13 +78,14 @@ Result<void> check_evidence(const Evidence& row) {
   const auto finite = [](double x) { return std::isfinite(x); };
   const std::pair<std::string_view, double> numbers[] = {{"gain", row.gain}, {"credit", row.credit}};
   for (const auto& [name, value] : numbers) {
-    if (!finite(value)) return refuse(row, name, fmt::format("{}, expected a finite number", value));
+    if (!(std::abs(value) <= kLargestGain)) return refuse(row, name, fmt::format("{}, expected a number from {} to {}", value, -kLargestGain, kLargestGain));
   }
   if (!std::all_of(row.task.features.begin(), row.task.features.end(), finite)) return refuse(row, "features", "not finite everywhere");
   const std::pair<std::string_view, std::uint64_t> counts[] = {{"number", row.number}, {"parent", row.parent}};
   for (const auto& [name, value] : counts) {
     if (value > static_cast<std::uint64_t>(INT64_MAX)) return refuse(row, name, fmt::format("{}, expected at most {}", value, INT64_MAX));
   }
+  if (row.date < 0 || row.date > kLatestDate) return refuse(row, "date", fmt::format("{}, expected seconds since 1970 up to {}", row.date, kLatestDate));
   const std::pair<std::string_view, const std::string*> needed[] = {{"run", &row.run}, {"direction", &row.direction}, {"local", &row.local}};
   for (const auto& [name, value] : needed) {
     if (value->empty()) return refuse(row, name, "empty");
@@ -97,7 +101,7 @@ Result<void> check_evidence(const Evidence& row) {
       {"task", &row.task.name}, {"arguments", &row.arguments}, {"argument_class", &row.argument_class}, {"device", &row.device.fingerprint},
       {"implementer", &row.implementer}};
   for (const auto& [name, value] : lines) {
-    if (!is_line(*value)) return refuse(row, name, fmt::format("no line of UTF-8 of at most {} bytes", kLongestText));
+    if (!is_line(*value)) return refuse(row, name, fmt::format("no line of UTF-8 without control characters of at most {} bytes", kLongestText));
   }
   return {};
 }
@@ -116,7 +120,7 @@ Result<void> check_run(const RunRecord& r) {
 }
 Result<void> check_decision(const DecisionRecord& d) {
   if (!is_text(d.document, kLongestDecision, true)) {
-    return Error{Code::parse, fmt::format("decision: \"document\" is no UTF-8 text of at most {} bytes", kLongestDecision), {}, {}};
+    return Error{Code::parse, fmt::format("decision: \"document\" is no UTF-8 text without control characters of at most {} bytes", kLongestDecision), {}, {}};
   }
   return check_fields("decision", {{"run", &d.run}}, {}, {});
 }

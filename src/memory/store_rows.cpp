@@ -2,7 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <cstdint>
 #include <set>
 
 namespace cairn {
@@ -83,6 +86,9 @@ Result<Evidence> read_row(Statement& s, const Database& database) {
   e.argument_class = s.text();
   e.gain = s.real();
   e.credit = s.real();
+  if (!std::isfinite(e.gain) || !std::isfinite(e.credit)) {
+    return Error{Code::parse, fmt::format("{} is damaged: row {} has gain {} and credit {}, expected finite numbers", database.path(), e.id.hex(), e.gain, e.credit), {}, {}};
+  }
   const std::string kind = s.text();
   if (!parse_evidence_kind(kind, &e.kind)) {
     return Error{Code::parse, fmt::format("{} is damaged: row {} has kind '{}'", database.path(), e.id.hex(), kind), {}, {}};
@@ -261,7 +267,7 @@ RowSelection select_rows(const EvidenceQuery& query) {
 RowSelection select_prunable(std::int64_t older_than, const EvidenceQuery& query, std::uint64_t keep) {
   RowSelection selection = select_rows(query);
   selection.sql = fmt::format("id IN (SELECT id FROM evidence WHERE {} ORDER BY date DESC, id LIMIT -1 OFFSET ?)", selection.sql);
-  selection.integers.push_back(static_cast<std::int64_t>(keep));
+  selection.integers.push_back(static_cast<std::int64_t>(std::min<std::uint64_t>(keep, INT64_MAX)));
   if (older_than != 0) {
     selection.sql += " AND date < ?";
     selection.integers.push_back(older_than);

@@ -30,6 +30,11 @@ TEST(JsonText, RefusesWithThePlace) {
   EXPECT_EQ(e.error().where.file, "x.json");
   EXPECT_EQ(e.error().where.line, 2u);
   EXPECT_EQ(e.error().where.column, 7u);
+  const auto overflow = parse_json("{\"a\": 1,\n \"b\": 1e999}", "x.json");
+  ASSERT_FALSE(overflow.ok());
+  EXPECT_EQ(overflow.error().message, "not JSON: number overflow parsing '1e999'");
+  EXPECT_EQ(overflow.error().where.line, 2u);
+  EXPECT_EQ(overflow.error().where.column, 7u);
   for (const std::string bad : {"", "{", "[1] 2", "\"\xff\"", "{\"a\":1e999}", "nan", "[1,]", std::string(100000, '[').c_str()}) {
     EXPECT_FALSE(parse_json(bad).ok()) << bad.substr(0, 20);
   }

@@ -87,7 +87,7 @@ TEST_F(StoreOpen, RefusesANewerSchema) {
 
 TEST_F(StoreOpen, RefusesADirectory) {
   ASSERT_TRUE(make_directories(path_).ok());
-  expect_refused(Code::io, 4, "Is a directory");
+  expect_refused(Code::usage, 2, "is a directory, expected a memory file");
 }
 
 TEST_F(StoreOpen, RefusesAMemoryWithoutItsTables) {

@@ -36,8 +36,8 @@ Evidence random_evidence(Rng& rng, const std::string& run, std::uint64_t number)
   e.locals = {pick(rng, {"loop_tiling", kStartNode}), pick(rng, {"", "powsimp"})};
   e.arguments = pick(rng, {"loop_split(loop=0.i, factor=4)", "", "\"quoted\" 'twice'"});
   e.argument_class = pick(rng, {"parallel 5", ""});
-  e.gain = random_number(rng);
-  e.credit = random_number(rng);
+  e.gain = std::clamp(random_number(rng), -1500.0, 1500.0);
+  e.credit = std::clamp(random_number(rng), -1500.0, 1500.0);
   e.kind = static_cast<EvidenceKind>(rng.below(4));
   e.outcome = pick(rng, {"ok", "wrong", "timeout", "host"});
   e.certificate = pick(rng, {"executed", "numeric", ""});

@@ -233,6 +233,7 @@ TEST_F(Store, PrunesByAgeQueryAndCount) {
   EXPECT_EQ(store.count_prunable(1010, {}, 0).value(), 10u);
   EXPECT_EQ(store.prune(1010, {}, 0).value(), 10u);
   EXPECT_EQ(store.prune(1010, {}, 0).value(), 0u);
+  EXPECT_EQ(store.prune(0, {}, ~std::uint64_t{0}).value(), 0u);   // more than there can be: all stay
   EXPECT_EQ(store.count_prunable(0, of_a, 12).value(), 18u);
   EXPECT_EQ(store.prune(0, of_a, 12).value(), 18u);
   std::vector<Evidence> left = read(store, of_a);

@@ -1,0 +1,24 @@
+// A lock between processes.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+
+namespace cairn {
+
+// Held on an existing file or directory by one process at a time; it ends with the process, however that ends.
+class FileLock {
+ public:
+  // Empty if another process, or this one by another lock, holds it.
+  static Result<std::optional<FileLock>> try_take(const std::string& path);
+  FileLock(FileLock&& other) noexcept;
+  FileLock& operator=(FileLock&& other) noexcept;
+  ~FileLock();
+
+ private:
+  explicit FileLock(int fd) : fd_(fd) {}
+  int fd_ = -1;
+};
+
+}  // namespace cairn
