@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "base/file.h"
 #include "base/interrupt.h"
@@ -66,9 +65,7 @@ SearchBenchRow run_one(Session& session, const Options& options, const std::stri
   row.proposals = run->summary.ledger.proposals;
   row.wall_seconds = run->summary.ledger.wall_seconds;
   row.best = curve_of(run->summary);
-  std::set<std::string> strategies;
-  for (const Action& action : run->trace) strategies.insert(action.strategy);
-  row.distinct = strategies.size();
+  row.distinct = count_distinct(run->trace);
   row.steps = run->trace.size();
   if (!run->improved) {
     row.failure = fmt::format("no verified improvement within {}", session.settings.value("budget"));
@@ -100,8 +97,9 @@ CommandRun setup_bench_search(CLI::App& app) {
     if (options->algorithms.empty()) options->algorithms = {session.settings.value("algorithm")};
     if (options->proposers.empty()) options->proposers = {session.settings.value("proposer")};
     for (const std::string& name : options->algorithms) {
-      if (!find_algorithm(name)) return Error{Code::usage, fmt::format("unknown algorithm '{}'", name), {}, {}};
+      if (!find_algorithm(name)) return Error{Code::usage, fmt::format("unknown algorithm '{}'", name), {}, {"'cairn search --help' lists them"}};
     }
+    for (const std::string& name : options->proposers) CAIRN_CHECKED(check_proposer(name));
     std::vector<SearchBenchRow> rows;
     for (const std::string& algorithm : options->algorithms) {
       for (const std::string& proposer : options->proposers) {

@@ -80,7 +80,8 @@ Json rows_json(const std::vector<Evidence>& rows) {
 std::string rows_text(const std::vector<Evidence>& rows) {
   std::string text;
   for (const Evidence& e : rows) {
-    text += fmt::format("{}  {:<12} #{:<5} {:<20} {:<8} {:<7} {:>+8.4f} {:>+8.4f}  {} {}\n", print_utc(e.date).substr(0, 10), e.run.substr(0, 12), e.number, e.task.name,
+    text += fmt::format("{}  {:<12} #{:<5} {:<20} {:<8} {:<7} {:>+8.4f} {:>+8.4f}  {} {}\n", print_utc(e.date).substr(0, 10), e.run.substr(0, 12), e.number,
+                        e.task.name,
                         e.bottleneck, evidence_kind_name(e.kind), e.gain, e.credit, e.local, e.arguments);
   }
   return text;
@@ -315,7 +316,8 @@ CommandRun setup_memory_show(CLI::App& app) {
     if (q.task.empty() && q.family.empty() && q.run.empty() && q.direction.empty() && q.local.empty()) return show_all(session, content, nodes, options->all);
     const std::vector<Evidence> rows = newest_rows(content.evidence, options->limit, options->all);
     const MemoryTotals t = count_totals(content);
-    session.answer(Json{{"rows", t.rows}, {"inner", t.inner}, {"tasks", t.tasks}, {"runs", t.runs}, {"newest", rows_json(rows)}}, totals_text(session, t) + rows_text(rows));
+    session.answer(Json{{"rows", t.rows}, {"inner", t.inner}, {"tasks", t.tasks}, {"runs", t.runs},
+                        {"newest", rows_json(rows)}}, totals_text(session, t) + rows_text(rows));
     return 0;
   };
 }
@@ -351,7 +353,8 @@ CommandRun setup_memory_stats(CLI::App&) {
       text += fmt::format("{:>8} {:>12.2f} {:>10.2f}  {:<10}  {}\n", w.rows.rows, w.each, w.sum, print_utc(w.rows.newest).substr(0, 10),
                           w.rows.device.fingerprint);
     }
-    session.answer(Json{{"rows", t.rows}, {"inner", t.inner}, {"tasks", t.tasks}, {"runs", t.runs}, {"kinds", kinds}, {"nodes", nodes}, {"here", here.fingerprint},
+    session.answer(Json{{"rows", t.rows}, {"inner", t.inner}, {"tasks", t.tasks}, {"runs", t.runs}, {"kinds", kinds}, {"nodes", nodes},
+                        {"here", here.fingerprint},
                         {"devices", weights}}, text);
     return 0;
   };

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 
 #include <fmt/core.h>
@@ -22,14 +23,30 @@ constexpr const char* kSnapshotFile = "memory-snapshot.db";
 constexpr const char* kRecallFile = "memory-recall.txt";
 constexpr std::size_t kRecalled = 4;   // traces
 
-// Opens the file; a new one starts with what our own runs learned.
+// Makes a file with what our own runs learned. It gets its name when it is whole: no process finds it without the prior, and
+// a process that is killed or a full disk leaves none. Who comes second keeps what is there.
+Result<void> begin_memory(const std::string& path) {
+  CAIRN_CHECKED(make_directories(dirname_of(path)));
+  const std::string draft = fmt::format("{}.{}", path, ::getpid());
+  const auto make = [&]() -> Result<void> {
+    CAIRN_TRY(MemoryStore store, MemoryStore::open(draft, MemoryStore::Mode::write));
+    CAIRN_TRY(const MemoryContent prior, parse_exchange(std::string(memory_prior_text()), "prior.jsonl"));
+    return store.put(prior);
+  };
+  Result<void> made = make();
+  if (made.ok() && ::link(draft.c_str(), path.c_str()) != 0 && errno != EEXIST) made = errno_error("create", path, errno);
+  for (const char* tail : {"", "-wal", "-shm"}) remove_tree(draft + tail);
+  // The message names the file that was asked for.
+  if (!made.ok()) {
+    std::string& message = made.error().message;
+    if (const auto at = message.find(draft); at != std::string::npos) message.replace(at, draft.size(), path);
+  }
+  return made;
+}
+
 Result<MemoryStore> open_or_begin(const std::string& path) {
-  const bool begins = !file_exists(path);
-  CAIRN_TRY(MemoryStore store, MemoryStore::open(path, MemoryStore::Mode::write));
-  if (!begins) return store;
-  CAIRN_TRY(const MemoryContent prior, parse_exchange(std::string(memory_prior_text()), "prior.jsonl"));
-  CAIRN_CHECKED(store.put(prior));
-  return store;
+  if (!file_exists(path)) CAIRN_CHECKED(begin_memory(path));
+  return MemoryStore::open(path, MemoryStore::Mode::write);
 }
 
 // What a run read when it began, kept beside its journal.
@@ -171,6 +188,7 @@ Result<std::unique_ptr<MemoryRun>> MemoryRun::open(Session& session, const Memor
       return {};
     };
     options.note = [self](std::uint64_t number, const Decision& decision, const DecisionState& state) -> Result<void> {
+      ++self->decisions_;
       const Result<void> written = self->store_->put_decision(self->record_.id, number, print_decision(decision, state));
       if (!written.ok()) self->note_failure(written.error());
       return {};

@@ -32,6 +32,7 @@ class MemoryRun {
   const std::vector<std::vector<Action>>& recalled() const { return recalled_; }
   const std::string& run() const { return record_.id; }
   std::size_t snapshot_rows() const { return snapshot_rows_; }
+  std::uint64_t decisions() const { return decisions_; }   // taken so far
   // Records that the run ended. Returns what could not be written, as notes.
   std::vector<std::string> finish(Clock& clock);
 
@@ -44,6 +45,7 @@ class MemoryRun {
   RunRecord record_;
   std::string mark_;
   std::size_t snapshot_rows_ = 0;
+  std::uint64_t decisions_ = 0;
   std::vector<std::vector<Action>> recalled_;
   std::vector<std::string> notes_;
 };

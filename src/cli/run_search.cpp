@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string_view>
 
 #include <fmt/core.h>
 
+#include "base/check.h"
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "base/progress.h"
 #include "cli/memory_run.h"
+#include "cli/summary.h"
 #include "ir/canon.h"
 #include "ir/text.h"
 #include "memory/memory_proposer.h"
@@ -27,8 +31,24 @@ Result<std::unique_ptr<Proposer>> make_proposer(const std::string& name, const P
   if (name == "memory" && memory) proposer = std::make_unique<MemoryProposer>(memory->guide(), target);
   if (name == "enumerate") proposer = std::make_unique<SiteProposer>(target, SiteOrder::enumerate);
   if (name == "random") proposer = std::make_unique<SiteProposer>(target, SiteOrder::random);
-  if (!proposer) return Error{Code::usage, fmt::format("unknown proposer '{}'", name), {}, {"known: cost-model memory enumerate random"}};
+  CAIRN_CHECK(proposer != nullptr);   // check_proposer has accepted the name
   return proposer;
+}
+
+Result<FileLock> lock_directory(const std::string& directory) {
+  CAIRN_TRY(std::optional<FileLock> lock, FileLock::try_take(directory));
+  if (lock) return *std::move(lock);
+  return Error{Code::environment, fmt::format("{}: another search is writing there", directory), {}, {"wait for it, or give another --out"}};
+}
+
+constexpr double kSlowed = 2;   // times the time in the search
+
+bool slowed_down(const std::vector<const SearchState*>& finalists, const std::vector<EvalResult>& results) {
+  for (std::size_t i = 0; i < finalists.size() && i + 1 < results.size(); ++i) {
+    const EvalResult& r = results[i + 1];
+    if (r.passed() && r.time && r.time->median > kSlowed * finalists[i]->seconds) return true;
+  }
+  return false;
 }
 
 // Measures naive and the best candidates interleaved; the fastest that passes wins.
@@ -37,6 +57,8 @@ Result<void> settle(SearchRun& run, const SearchEngine& engine) {
   std::vector<Program> programs{run.naive};
   for (const SearchState* s : finalists) programs.push_back(s->program);
   std::vector<EvalResult> results = run.evaluator->remeasure(programs);
+  // Kernels that wait for their threads are slowed most where others use the machine: such a moment gets a second chance.
+  if (slowed_down(finalists, results)) results = run.evaluator->remeasure(programs);
   if (results.size() != programs.size() || !results[0].passed() || !results[0].time) {
     return Error{Code::run, "the final measurement of the naive program failed: " + (results.empty() ? "" : results[0].reason), {}, {}};
   }
@@ -53,6 +75,10 @@ Result<void> settle(SearchRun& run, const SearchEngine& engine) {
       run.summary.notes.push_back(fmt::format("proposal {} failed when measured again: {}: {}", finalists[i]->id,
                                               outcome_name(r.outcome), r.reason));
       continue;
+    }
+    if (r.time->median > kSlowed * finalists[i]->seconds) {
+      run.summary.notes.push_back(fmt::format("proposal {} took {} when measured again, {} in the search: is the machine busy?", finalists[i]->id,
+                                              format_seconds(r.time->median), format_seconds(finalists[i]->seconds)));
     }
     if (r.time->median >= run.best_seconds) continue;
     run.best = finalists[i]->program;
@@ -77,33 +103,58 @@ Result<Progress::Mode> progress_mode(const Settings& settings) {
   return Error{Code::usage, fmt::format("progress is '{}', expected auto, lines, terminal or off", mode), {}, {}};
 }
 
+Result<void> check_proposer(const std::string& name) {
+  for (const char* known : {"cost-model", "memory", "enumerate", "random"}) {
+    if (name == known) return {};
+  }
+  return Error{Code::usage, fmt::format("unknown proposer '{}'", name), {}, {"known: cost-model memory enumerate random"}};
+}
+
+std::optional<double> efficiency_of(const SearchRun& run) {
+  if (run.proposer == "enumerate") return std::nullopt;
+  return run.summary.efficiency;
+}
+
+std::size_t count_distinct(const std::vector<Action>& trace) {
+  std::set<std::string_view> strategies;
+  for (const Action& action : trace) strategies.insert(action.strategy);
+  return strategies.size();
+}
+
 Result<SearchRun> run_search(Session& session, const Loaded& loaded, const std::string& directory, bool remembers) {
   SearchRun run;
-  CAIRN_TRY(run.target, load_target(session));
-  CAIRN_TRY(run.evaluator, make_task_evaluator(session, loaded, run.target));
-  run.naive = loaded.program;
+  // The words are checked before anything is built or written.
+  run.proposer = session.settings.value("proposer");
+  CAIRN_CHECKED(check_proposer(run.proposer));
+  CAIRN_CHECKED(memory_mode(session.settings));
   SearchOptions options;
   options.task = loaded.name;
   options.algorithm = session.settings.value("algorithm");
   options.directory = directory;
   CAIRN_TRY(options.budget, parse_budget(session.settings.value("budget")));
+  CAIRN_CHECKED(check_free_budget(options.budget));
   CAIRN_TRY(options.seed, session.settings.number("seed"));
-  CAIRN_TRY(const std::uint64_t jobs, session.settings.number("jobs"));
-  options.jobs = static_cast<unsigned>(jobs == 0 ? static_cast<std::uint64_t>(run.target.cores) : jobs);
   const Algorithm* algorithm = find_algorithm(options.algorithm);
   if (!algorithm) {
     std::string known;
     for (const Algorithm& a : all_algorithms()) known += fmt::format(" {}", a.name);
     return Error{Code::usage, fmt::format("unknown algorithm '{}'", options.algorithm), {}, {"known:" + known}};
   }
+  CAIRN_TRY(run.target, load_target(session));
+  CAIRN_TRY(options.jobs, worker_count(session, run.target));
+  CAIRN_TRY(run.evaluator, make_task_evaluator(session, loaded, run.target));
+  run.naive = loaded.program;
   Journal journal = Journal::in_memory();
-  if (!directory.empty()) CAIRN_CHECKED(make_directories(directory));
+  if (!directory.empty()) {
+    CAIRN_CHECKED(make_directories(directory));
+    CAIRN_TRY(run.lock, lock_directory(directory));
+  }
   std::unique_ptr<MemoryRun> memory;
   if (needs_memory(session, remembers)) {
     const MemoryRunInfo info{loaded.name, options.algorithm, directory, loaded.program, run.evaluator->device(), options.seed};
     CAIRN_TRY(memory, MemoryRun::open(session, info, run.target));
   }
-  CAIRN_TRY(std::unique_ptr<Proposer> proposer, make_proposer(session.settings.value("proposer"), loaded.program, run.target, memory.get()));
+  CAIRN_TRY(std::unique_ptr<Proposer> proposer, make_proposer(run.proposer, loaded.program, run.target, memory.get()));
   if (memory && !memory->recalled().empty()) proposer = std::make_unique<RecallProposer>(std::move(proposer), memory->recalled(), run.target);
   if (!directory.empty()) {
     JournalHeader header;
@@ -135,6 +186,7 @@ Result<SearchRun> run_search(Session& session, const Loaded& loaded, const std::
     for (std::string& note : memory->finish(session.clock)) run.summary.notes.push_back(std::move(note));
     run.memory_run = memory->run();
     run.memory_rows = memory->snapshot_rows();
+    run.memory_decisions = memory->decisions();
   }
   if (interrupted() != 0) {
     Error error{Code::interrupted, fmt::format("interrupted after {} evaluations; best so far {:.2f}x naive",

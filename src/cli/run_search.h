@@ -1,9 +1,11 @@
 // Running one search on a loaded program: what `search`, `optimize` and `bench programs` share.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/lock.h"
 #include "base/progress.h"
 #include "cli/executor.h"
 #include "search/engine.h"
@@ -13,6 +15,8 @@ namespace cairn {
 // The result of a search whose winners were measured again.
 struct SearchRun {
   SearchSummary summary;
+  std::optional<FileLock> lock;        // on the directory: nobody else writes there while this run's results are written
+  std::string proposer;
   Target target;
   std::unique_ptr<Evaluator> evaluator;
   Program naive;
@@ -26,12 +30,20 @@ struct SearchRun {
   bool improved = false;
   std::string memory_run;              // id of the run in the memory, for `cairn memory why`; empty: no memory
   std::size_t memory_rows = 0;         // rows of other runs that its decisions read
+  std::uint64_t memory_decisions = 0;  // decisions that it took by memory
 };
 
 // Searches within the session's budget, journals to `directory` (empty: memory only), then measures the three
 // best and the naive program again, interleaved in a fresh process; only these times are reported. With `remembers` the
 // memory's best traces of near tasks are tried first and every outcome is kept there, unless --memory is off.
 Result<SearchRun> run_search(Session& session, const Loaded& loaded, const std::string& directory, bool remembers = false);
+
+// Refuses (usage) a proposer that does not exist.
+Result<void> check_proposer(const std::string& name);
+// Accepted over proposed; empty for a proposer that enumerates, whose failures say nothing of it.
+std::optional<double> efficiency_of(const SearchRun& run);
+// Strategies along the winner's trace, each once.
+std::size_t count_distinct(const std::vector<Action>& trace);
 
 // What --progress asks for.
 Result<Progress::Mode> progress_mode(const Settings& settings);

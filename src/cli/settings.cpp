@@ -73,11 +73,11 @@ const std::vector<SettingRow>& known_settings() {
   static const std::vector<SettingRow> rows{
       {"seed", "1", "seed of every random choice"},
       {"jobs", "0", "compile workers; 0 means one a core"},
-      {"budget", "200evals,60s", "limit of a search: a list of evals, proposals, s, min, h, usd"},
+      {"budget", "200evals,60s", "limit of a search: a list such as 200evals,10min of evals, proposals, compiles, s, min, h, device-s, tokens, usd"},
       {"target", "host", "machine to optimise for: host, described, or a JSON file that 'cairn doctor --show-target' printed"},
       {"device", "cpu", "device that runs candidates: cpu, or simulated, which predicts their times and runs nothing"},
       {"out", "", "file or directory that results are written to"},
-      {"algorithm", "beam", "search algorithm"},
+      {"algorithm", "beam", "search algorithm: chain, greedy, beam, bfs, dfs, mcts, random, trajectory or evolve"},
       {"proposer", "cost-model", "what proposes moves: cost-model, memory, enumerate or random"},
       {"memory", "", "memory file that searches by it read and write; empty: the user's, off: none"},
       {"memory-mode", "htam", "who decides: htam, flat, flat+, replay, feedback, vanilla, ucb, random, or htam less a part"},

@@ -29,8 +29,11 @@ std::vector<Proposal> MemoryProposer::propose(const SearchState& state, const Pr
     if (choice.decision.local.empty()) break;   // no direction applies: the trajectory ends
     const auto [local, candidate] = choices.at(choice.decision.local);
     taken.insert(candidate->hash);
-    std::optional<Proposal> proposal = propose_candidate(state, lists_->target(), *local, *candidate, name());
-    if (!proposal) continue;
+    Result<Proposal> proposal = propose_candidate(state, lists_->target(), *local, *candidate, name());
+    if (!proposal) {
+      context.refuse(proposal.error());
+      continue;
+    }
     proposal->decision = choice.ticket;
     guide_.set_arguments(choice.ticket, *candidate);
     proposals.push_back(*std::move(proposal));

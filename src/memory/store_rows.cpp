@@ -87,7 +87,8 @@ Result<Evidence> read_row(Statement& s, const Database& database) {
   e.gain = s.real();
   e.credit = s.real();
   if (!std::isfinite(e.gain) || !std::isfinite(e.credit)) {
-    return Error{Code::parse, fmt::format("{} is damaged: row {} has gain {} and credit {}, expected finite numbers", database.path(), e.id.hex(), e.gain, e.credit), {}, {}};
+    return Error{Code::parse, fmt::format("{} is damaged: row {} has gain {} and credit {}, expected finite numbers", database.path(), e.id.hex(),
+                                          e.gain, e.credit), {}, {}};
   }
   const std::string kind = s.text();
   if (!parse_evidence_kind(kind, &e.kind)) {

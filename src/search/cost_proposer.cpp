@@ -83,21 +83,21 @@ struct CostProposer::Impl {
     return seconds;
   }
 
-  // The plan as a verified sequence of actions from the root, or nullopt if a step is refused.
-  std::optional<Proposal> realise(const Plan& plan) {
+  // The plan as a verified sequence of actions from the root, none where it changes nothing; or the step that is refused.
+  Result<Proposal> realise(const Plan& plan) {
     const Variant& v = variants[plan.variant];
     Schedule schedule(v.program, target);
     for (std::size_t nest = plan.picks.size(); nest-- > 0;) {  // from the last: earlier indices stay
-      if (!apply_choice(schedule, nest, v.choices[nest][plan.picks[nest]].choice)) return std::nullopt;
+      if (!apply_choice(schedule, nest, v.choices[nest][plan.picks[nest]].choice)) {
+        return Error{Code::illegal, schedule.refusal(), {}, {}};
+      }
     }
     Proposal p;
     p.actions = v.actions;
     p.actions.insert(p.actions.end(), schedule.actions().begin(), schedule.actions().end());
-    if (p.actions.empty()) return std::nullopt;
-    Result<std::vector<Step>> steps = verified->replay(p.actions);
-    if (!steps.ok()) return std::nullopt;
-    p.after = steps->back().after;
-    p.steps = *std::move(steps);
+    if (p.actions.empty()) return p;
+    CAIRN_TRY(p.steps, verified->replay(p.actions));
+    p.after = p.steps.back().after;
     p.predicted_seconds = predict_cost(p.after, target).seconds;
     p.origin = "cost-model";
     p.template_name = std::string(restructure_name(v.how));
@@ -154,7 +154,10 @@ struct CostProposer::Impl {
     for (const Candidate& c : candidates) {
       if (out->size() >= context.count) return;
       Result<Step> step = apply_action(state.program, target, c.action);
-      if (!step.ok()) continue;
+      if (!step.ok()) {
+        context.refuse(step.error());
+        continue;
+      }
       Proposal p;
       p.actions = {c.action};
       p.after = step->after;
@@ -179,8 +182,9 @@ std::vector<Proposal> CostProposer::propose(const SearchState& state, const Prop
   for (const Plan& plan : impl_->neighbours(state)) {
     if (proposals.size() >= context.count) break;
     if (!impl_->tried.insert(plan.key()).second) continue;
-    std::optional<Proposal> p = impl_->realise(plan);
-    if (!p) continue;
+    Result<Proposal> p = impl_->realise(plan);
+    if (!p) context.refuse(p.error());
+    if (!p || p->actions.empty()) continue;
     const Digest hash = canonical_hash(p->after);
     if (context.seen(hash)) continue;
     impl_->plans.emplace(hash, plan);

@@ -32,7 +32,24 @@ SearchEngine::SearchEngine(Program root, Evaluator& evaluator, Proposer& propose
   states_.push_back(std::move(state));
 }
 
-void SearchEngine::refresh_wall() { ledger_.wall_seconds = replayed_wall_ + clock_.now() - started_; }
+void SearchEngine::refresh_wall() { ledger_.wall_seconds = replayed_wall_ + charged_wall_ + clock_.now() - started_; }
+
+EvalResult SearchEngine::evaluate_charged(const Program& program) {
+  const double begun = clock_.now();
+  EvalResult result = evaluator_.evaluate(program);
+  if (result.from_cache) {
+    ++cached_;
+    charged_wall_ += std::max(0.0, result.run_seconds - (clock_.now() - begun));
+  }
+  return result;
+}
+
+void SearchEngine::count_reason(std::string_view outcome, const std::string& reason) {
+  ReasonRow& row = reasons_[std::string(outcome)];
+  if (row.count++ != 0) return;
+  row.outcome = outcome;
+  row.reason = reason;
+}
 
 Result<void> SearchEngine::start() {
   SearchState& naive = states_.front();
@@ -44,7 +61,7 @@ Result<void> SearchEngine::start() {
   if (old && old->result.passed()) {
     record = *old;
   } else {
-    record.result = evaluator_.evaluate(naive.program);
+    record.result = evaluate_charged(naive.program);
     refresh_wall();
     record.wall_seconds = ledger_.wall_seconds;
     CAIRN_CHECKED(journal_.append(record));
@@ -56,6 +73,7 @@ Result<void> SearchEngine::start() {
   naive.seconds = record.result.time->median;
   best_lo_ = record.result.time->lo;
   ledger_.compiles += 1;
+  ledger_.device_seconds += record.result.run_seconds;
   curve_.push_back({0, ledger_.wall_seconds, naive.seconds});
   return {};
 }
@@ -82,6 +100,12 @@ std::vector<Proposal> SearchEngine::propose(const SearchState& from, std::size_t
   context.rng = rng_.split(++expansions_);
   context.seen = [this](const Digest& hash) { return seen_.count(hash) != 0; };
   context.state_of = [this](std::uint64_t id) { return state(id); };
+  context.on_refused = [this](const Error& error) {
+    ledger_.proposals += 1;
+    ledger_.refused += 1;
+    ++stale_proposals_;
+    count_reason(outcome_name(Outcome::refused), error.message);
+  };
   return proposer_.propose(from, context);
 }
 
@@ -176,7 +200,7 @@ Result<const SearchState*> SearchEngine::commit(Pending pending) {
   const JournalRecord* old = journal_.replayed(s.id, s.hash);
   if (old) {
     record = *old;
-    replayed_wall_ = std::max(replayed_wall_, old->wall_seconds - (clock_.now() - started_));
+    replayed_wall_ = std::max(replayed_wall_, old->wall_seconds - charged_wall_ - (clock_.now() - started_));
   } else {
     record.number = s.id;
     record.parent = s.parent;
@@ -185,7 +209,7 @@ Result<const SearchState*> SearchEngine::commit(Pending pending) {
     for (const Action& action : pending.proposal.actions) record.actions.push_back(print_action(action));
     record.hash = s.hash;
     record.predicted_seconds = pending.proposal.predicted_seconds;
-    record.result = evaluator_.evaluate(s.program);
+    record.result = evaluate_charged(s.program);
     if (interrupted() != 0) return static_cast<const SearchState*>(nullptr);  // not committed: resumes here
     if (record.result.passed() && record.result.time) {
       record.score = std::log(root().seconds / record.result.time->median);
@@ -199,11 +223,9 @@ Result<const SearchState*> SearchEngine::commit(Pending pending) {
   ledger_.compiles += 1;
   ledger_.device_seconds += record.result.run_seconds;
   const bool passed = record.result.passed() && record.result.time.has_value();
-  ReasonRow& row = reasons_[std::string(outcome_name(record.result.outcome))];
-  if (row.count++ == 0) {
-    row.outcome = outcome_name(record.result.outcome);
-    row.reason = record.result.reason;
-  }
+  count_reason(outcome_name(record.result.outcome), record.result.reason);
+  candidates_.push_back({s.id, s.parent, record.template_name.empty() ? record.origin : record.template_name,
+                         std::string(outcome_name(record.result.outcome)), record.result.reason, passed ? record.result.time->median : 0});
   const SearchState* committed = nullptr;
   if (passed) {
     s.seconds = record.result.time->median;
@@ -217,9 +239,11 @@ Result<const SearchState*> SearchEngine::commit(Pending pending) {
       best_ = committed->id;
       best_lo_ = record.result.time->lo;
       curve_.push_back({ledger_.evaluations, ledger_.wall_seconds, committed->seconds});
-      if (!old) CAIRN_CHECKED(save_best(*committed));
+      is_best_saved_ = false;
     }
   }
+  // What is replayed may be far from the run's best: the file keeps that until the replay has caught up.
+  if (!old && !is_best_saved_) CAIRN_CHECKED(save_best());
   if (guide_) {
     StepOutcome outcome;
     outcome.proposal = record.number;
@@ -242,8 +266,10 @@ Result<const SearchState*> SearchEngine::commit(Pending pending) {
   return committed;
 }
 
-Result<void> SearchEngine::save_best(const SearchState& state) {
+Result<void> SearchEngine::save_best() {
+  is_best_saved_ = true;
   if (options_.directory.empty()) return {};
+  const SearchState& state = best();
   CAIRN_CHECKED(write_file_atomic(join_path(options_.directory, "best.leir"), print_program(state.program)));
   Trace trace;
   trace.from = root().hash;
@@ -263,6 +289,7 @@ std::vector<const SearchState*> SearchEngine::top(std::size_t count) const {
 
 Result<SearchSummary> SearchEngine::finish() {
   refresh_wall();
+  if (!is_best_saved_) CAIRN_CHECKED(save_best());
   SearchSummary summary;
   summary.stop_reason = stop_reason();
   if (summary.stop_reason.empty()) summary.stop_reason = "exhausted";
@@ -276,8 +303,12 @@ Result<SearchSummary> SearchEngine::finish() {
                            ? 0
                            : static_cast<double>(states_.size() - 1) / static_cast<double>(ledger_.proposals);
   for (const auto& [name, row] : reasons_) summary.reasons.push_back(row);
+  summary.candidates = candidates_;
   summary.curve = curve_;
   summary.notes = journal_.notes();
+  if (cached_ > 0 && charged_wall_ > 0.05) {
+    summary.notes.push_back(fmt::format("{} results were in the cache; {:.1f} s of the time are what they had cost", cached_, charged_wall_));
+  }
   return summary;
 }
 

@@ -35,6 +35,14 @@ struct ReasonRow {
   std::uint64_t count = 0;
 };
 
+// What became of one committed proposal.
+struct CandidateRow {
+  std::uint64_t number = 0, parent = 0;
+  std::string origin;         // its template's name, else its proposer's
+  std::string outcome, reason;
+  double seconds = 0;         // 0 unless it passed
+};
+
 // One proposal that was committed.
 struct Child {
   std::uint64_t number = 0;            // of the proposal
@@ -52,7 +60,8 @@ struct SearchSummary {
   double naive_seconds = 0, best_seconds = 0;
   double rank_correlation = 0;            // Spearman, predicted against measured; NaN below 3 points
   double efficiency = 0;                  // accepted over proposed
-  std::vector<ReasonRow> reasons;
+  std::vector<ReasonRow> reasons;         // by outcome
+  std::vector<CandidateRow> candidates;   // in the order of their numbers
   std::vector<CurvePoint> curve;          // each improvement
   std::vector<std::string> notes;
 };
@@ -98,7 +107,10 @@ class SearchEngine {
   void admit(std::vector<Proposal> proposals, const SearchState* from, std::size_t count, std::vector<Pending>* pending);
   Result<std::vector<Child>> run(std::vector<Pending> pending);
   Result<const SearchState*> commit(Pending pending);
-  Result<void> save_best(const SearchState& state);
+  Result<void> save_best();
+  // Evaluates at the cost that the result's cache recorded: what is cheaper by now is charged the difference in wall time.
+  EvalResult evaluate_charged(const Program& program);
+  void count_reason(std::string_view outcome, const std::string& reason);
   void refresh_wall();
   std::string stop_reason() const;
 
@@ -111,6 +123,9 @@ class SearchEngine {
   Rng rng_;
   double started_ = 0;
   double replayed_wall_ = 0;       // wall seconds of the run that is resumed
+  double charged_wall_ = 0;        // of results that the cache knew, beyond what finding them took
+  std::uint64_t cached_ = 0;       // such results
+  bool is_best_saved_ = true;
   std::deque<SearchState> states_; // addresses stay valid
   std::unordered_map<std::uint64_t, std::size_t> by_id_;
   std::unordered_map<Digest, std::uint64_t> seen_;
@@ -120,6 +135,7 @@ class SearchEngine {
   Ledger ledger_;
   std::uint64_t expansions_ = 0, restarts_without_new_ = 0, stale_proposals_ = 0;
   std::map<std::string, ReasonRow> reasons_;
+  std::vector<CandidateRow> candidates_;
   std::vector<CurvePoint> curve_;
   std::vector<std::pair<double, double>> predictions_;  // predicted, measured
 };

@@ -151,14 +151,13 @@ std::shared_ptr<const MoveLists::Entry> MoveLists::at(const SearchState& state) 
   return entry;
 }
 
-std::optional<Proposal> propose_candidate(const SearchState& state, const Target& target, const LocalMoves& local, const MoveCandidate& candidate,
-                                          std::string origin) {
-  Result<Replay> replay = replay_trace(state.program, target, candidate.actions);
-  if (!replay.ok()) return std::nullopt;
+Result<Proposal> propose_candidate(const SearchState& state, const Target& target, const LocalMoves& local, const MoveCandidate& candidate,
+                                   std::string origin) {
+  CAIRN_TRY(Replay replay, replay_trace(state.program, target, candidate.actions));
   Proposal p;
   p.actions = candidate.actions;
-  p.after = replay->programs.back();
-  p.steps = std::move(replay->steps);
+  p.after = replay.programs.back();
+  p.steps = std::move(replay.steps);
   p.predicted_seconds = candidate.seconds;
   p.origin = std::move(origin);
   if (!composite_direction(local.local).empty()) p.template_name = local.local;

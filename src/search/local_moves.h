@@ -54,7 +54,7 @@ class MoveLists {
 };
 
 // The candidate replayed from the state with every check, or nullopt if a step is refused.
-std::optional<Proposal> propose_candidate(const SearchState& state, const Target& target, const LocalMoves& local, const MoveCandidate& candidate,
+Result<Proposal> propose_candidate(const SearchState& state, const Target& target, const LocalMoves& local, const MoveCandidate& candidate,
                                           std::string origin);
 
 // Direction of a composite, "" for a name that is none.

@@ -43,6 +43,9 @@ struct ProposeContext {
   Rng rng{0};
   std::function<bool(const Digest&)> seen;          // already evaluated in this run: pointless to propose again
   std::function<const SearchState*(std::uint64_t)> state_of;  // a committed state by id, or null
+  // Told of each proposal that a strategy or the verifier refuses: it costs a proposal and nothing else. May be empty.
+  std::function<void(const Error&)> on_refused;
+  void refuse(const Error& error) const { if (on_refused) on_refused(error); }
 };
 
 // Makes ranked proposals, best first; fewer than asked for when it has no more. Deterministic in its arguments

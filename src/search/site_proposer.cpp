@@ -31,13 +31,12 @@ bool repeats_other_order(const SearchState& state, const Strategy& strategy, con
 
 }  // namespace
 
-std::optional<Proposal> propose_move(const SearchState& state, const Target& target, const Action& action, std::string origin) {
-  Result<Step> step = apply_action(state.program, target, action);
-  if (!step) return std::nullopt;
+Result<Proposal> propose_move(const SearchState& state, const Target& target, const Action& action, std::string origin) {
+  CAIRN_TRY(Step step, apply_action(state.program, target, action));
   Proposal p;
   p.actions = {action};
-  p.after = step->after;
-  p.steps.push_back(*std::move(step));
+  p.after = step.after;
+  p.steps.push_back(std::move(step));
   p.predicted_seconds = predict_cost(p.after, target).seconds;
   p.origin = std::move(origin);
   p.base = state.id;
@@ -64,7 +63,8 @@ std::vector<Proposal> SiteProposer::propose(const SearchState& state, const Prop
     const std::size_t at = order_ == SiteOrder::random ? rng.below(c.sites.size()) : 0;
     const Action action{std::string(c.strategy->name), c.sites[at]};
     c.sites.erase(c.sites.begin() + static_cast<std::ptrdiff_t>(at));
-    std::optional<Proposal> p = propose_move(state, target_, action, name());
+    Result<Proposal> p = propose_move(state, target_, action, name());
+    if (!p) context.refuse(p.error());
     const auto same = [&](const Proposal& other) { return canonical_hash(other.after) == canonical_hash(p->after); };
     if (p && !(context.seen && context.seen(canonical_hash(p->after))) && std::none_of(proposals.begin(), proposals.end(), same)) {
       proposals.push_back(*std::move(p));

@@ -21,6 +21,6 @@ class SiteProposer : public Proposer {
 };
 
 // The move as a proposal, every check made; nullopt if it is refused.
-std::optional<Proposal> propose_move(const SearchState& state, const Target& target, const Action& action, std::string origin);
+Result<Proposal> propose_move(const SearchState& state, const Target& target, const Action& action, std::string origin);
 
 }  // namespace cairn

@@ -29,6 +29,9 @@ def run_case(number, code, directory):
     end = time.monotonic() + 120
     while records(journal) < 4 and child.poll() is None and time.monotonic() < end:
         time.sleep(0.05)
+    other = subprocess.run(command + ["2evals"], capture_output=True, text=True, timeout=60, check=False)
+    expect(other.returncode == 4 and "another search is writing there" in other.stderr,
+           f"a second search in the directory of the first: exit {other.returncode}: {other.stderr}")
     child.send_signal(number)
     _, messages = child.communicate(timeout=60)
     name = signal.Signals(number).name

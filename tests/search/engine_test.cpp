@@ -167,7 +167,7 @@ TEST(Engine, CountsFailuresByReason) {
     total += row.count;
     if (row.outcome == "mismatch") failed = row.count;
   }
-  EXPECT_EQ(total, 20u);
+  EXPECT_EQ(total, 20u + o.summary.ledger.refused);
   EXPECT_GT(failed, 0u);
 }
 
