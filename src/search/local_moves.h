@@ -53,9 +53,9 @@ class MoveLists {
   std::deque<Digest> order_;
 };
 
-// The candidate replayed from the state with every check, or nullopt if a step is refused.
+// The candidate replayed from the state with every check; the error of a step that is refused.
 Result<Proposal> propose_candidate(const SearchState& state, const Target& target, const LocalMoves& local, const MoveCandidate& candidate,
-                                          std::string origin);
+                                   std::string origin);
 
 // Direction of a composite, "" for a name that is none.
 std::string_view composite_direction(std::string_view local);

@@ -20,7 +20,7 @@ class SiteProposer : public Proposer {
   SiteOrder order_;
 };
 
-// The move as a proposal, every check made; nullopt if it is refused.
+// The move as a proposal, every check made; the error if it is refused.
 Result<Proposal> propose_move(const SearchState& state, const Target& target, const Action& action, std::string origin);
 
 }  // namespace cairn
