@@ -12,7 +12,10 @@ namespace cairn {
 
 namespace {
 
-constexpr double kBoxWidth = 226, kRowHeight = 19, kHeadHeight = 48, kStartRadius = 36;
+constexpr double kRowHeight = 19, kHeadHeight = 48, kStartRadius = 36, kNarrowest = 190;
+constexpr double kMargin = 12, kGap = 14;                          // beside texts, and between two of a line
+constexpr double kNameSize = 15, kTextSize = 13, kSmallSize = 12;   // as the page's style has them
+constexpr double kBarReach = 24;                                   // of a bar, to either side of its zero
 constexpr std::size_t kLocalsShown = 4;
 
 struct Point {
@@ -56,36 +59,80 @@ std::vector<const Json*> ranked_locals(const Json& direction) {
   return locals;
 }
 
+std::string tries_text(const Json& direction) {
+  const double tries = number_of(direction, "tries");
+  return tries > 0 ? fmt::format("{:.0f} tries", tries) : std::string();
+}
+
+// The line below a direction's name.
+std::string summary_text(const Json& direction) {
+  const double tries = number_of(direction, "tries");
+  if (!(tries > 0)) return fmt::format("never tried, {} locals known", list_of(direction, "locals").size());
+  return fmt::format("{:.2f}x credit, {:.0f} passed, {:.0f} better", std::exp(number_of(direction, "credit_mean")), number_of(direction, "passed"),
+                     number_of(direction, "improved"));
+}
+
+std::string direction_label(const Json& direction) { return shorten(text_of(direction, "name"), 20); }
+std::string local_label(const Json& local) { return shorten(text_of(local, "name"), 19); }
+std::string local_count(const Json& local) { return fmt::format("{:.0f}", number_of(local, "tries")); }
+
+// What the widest texts of all boxes need.
+struct BoxSize {
+  double width = kNarrowest, counts = 0;   // counts: the column of the locals' tries
+};
+
+BoxSize measure_boxes(const Json& directions) {
+  BoxSize size;
+  double names = 0;
+  for (const Json& d : directions) {
+    const double head = text_width(direction_label(d), kNameSize, true) + kGap + text_width(tries_text(d), kSmallSize);
+    size.width = std::max({size.width, head + 2 * kMargin, text_width(summary_text(d), kSmallSize) + 2 * kMargin});
+    const std::vector<const Json*> locals = ranked_locals(d);
+    for (std::size_t k = 0; k < std::min(locals.size(), kLocalsShown); ++k) {
+      names = std::max(names, text_width(local_label(*locals[k]), kTextSize));
+      size.counts = std::max(size.counts, text_width(local_count(*locals[k]), kSmallSize));
+    }
+  }
+  size.width = std::max(size.width, names + kGap / 2 + 2 * kBarReach + kGap / 2 + size.counts + 2 * kMargin);
+  return size;
+}
+
 double box_height(const Json& direction) {
   const std::size_t locals = ranked_locals(direction).size();
   return kHeadHeight + kRowHeight * static_cast<double>(std::min(locals, kLocalsShown)) + (locals > kLocalsShown ? 15 : 0) + 6;
 }
 
 struct Layout {
-  double width = 0, height = 0;
+  Point corner, size;   // of all that is drawn
   Point centre;
   std::map<std::string, Place> places;
+  BoxSize box;
   std::vector<double> scales;   // of the directions' boxes, by tries
 };
 
 Layout lay_out(const Json& directions) {
   Layout layout;
-  const double n = static_cast<double>(directions.size());
-  const double rx = std::max(440.0, 62 * n), ry = std::max(345.0, 46 * n);
-  layout.width = 2 * rx + kBoxWidth * 1.1 + 70;
-  layout.height = 2 * ry + 260;   // half a box and a loop beyond the ellipse
-  layout.centre = {layout.width / 2, layout.height / 2};
+  layout.box = measure_boxes(directions);
+  const double n = static_cast<double>(directions.size()), box = layout.box.width;
+  const double rx = std::max({440.0, 62 * n, 1.75 * box}), ry = std::max(345.0, 46 * n);
   layout.places["START"] = {layout.centre, 0, 0, kStartRadius};
+  Point least = {-rx, -kStartRadius}, farthest = {rx, kStartRadius};
   double most = 1;
   for (const Json& d : directions) most = std::max(most, number_of(d, "tries"));
   constexpr double kTurn = 6.283185307179586;
   for (std::size_t k = 0; k < directions.size(); ++k) {
     const Json& d = directions[k];
-    const double scale = 0.85 + 0.25 * std::sqrt(std::max(0.0, number_of(d, "tries")) / most), angle = kTurn * (static_cast<double>(k) / n - 0.25);
+    const double scale = 0.85 + 0.25 * std::sqrt(std::max(0.0, number_of(d, "tries")) / most);
+    const double angle = kTurn * (static_cast<double>(k) / n - 0.25);
     layout.scales.push_back(scale);
-    layout.places[text_of(d, "name")] = {layout.centre + Point{rx * std::cos(angle), ry * std::sin(angle)}, scale * kBoxWidth / 2, scale * box_height(d) / 2,
-        0};
+    const Point centre = layout.centre + Point{rx * std::cos(angle), ry * std::sin(angle)};
+    layout.places[text_of(d, "name")] = {centre, scale * box / 2, scale * box_height(d) / 2, 0};
+    const Point half = {scale * box / 2 + 8, scale * box_height(d) / 2 + 56};   // above or below it there may be a loop
+    least = {std::min(least.x, centre.x - half.x), std::min(least.y, centre.y - half.y)};
+    farthest = {std::max(farthest.x, centre.x + half.x), std::max(farthest.y, centre.y + half.y)};
   }
+  layout.corner = least;
+  layout.size = farthest - least;
   return layout;
 }
 
@@ -129,49 +176,42 @@ std::string draw_edge(const Layout& layout, const Json& edge, double most, doubl
   const std::string rationale = text_of(edge, "rationale");
   return fmt::format("<g class=\"edge {}{}\" data-from=\"{}\" data-to=\"{}\"><title>{} to {}: {}{}</title><path class=\"hit\" d=\"{}\"/>"
                      "<path d=\"{}\" stroke-width=\"{:.1f}\"/><polygon points=\"{}\"/></g>\n",
-                     utility_class(number_of(edge, "credit_mean"), largest), number_of(edge, "passed") > 0 ? "" : " none", escape_html(from), escape_html(to),
-                     escape_html(from), escape_html(to), escape_html(statistics_text(edge)), rationale.empty() ? "" : ". " + escape_html(rationale), path,
-                         path, width,
-                     arrow_head(tip, course, width));
+                     utility_class(number_of(edge, "credit_mean"), largest), number_of(edge, "passed") > 0 ? "" : " none", escape_html(from),
+                     escape_html(to), escape_html(from), escape_html(to), escape_html(statistics_text(edge)),
+                     rationale.empty() ? "" : ". " + escape_html(rationale), path, path, width, arrow_head(tip, course, width));
 }
 
-std::string draw_local(const Json& local, double y, double largest_gain) {
-  const double gain = number_of(local, "gain_mean"), zero = kBoxWidth - 62, reach = 24 * std::clamp(gain / largest_gain, -1.0, 1.0);
-  return fmt::format("<g class=\"local\"><title>{0}: {1}</title><text x=\"10\" y=\"{2:.1f}\">{3}</text><line class=\"zero\" x1=\"{4}\" x2=\"{4}\" "
-      "y1=\"{5:.1f}\" y2=\"{6:.1f}\"/>"
-                     "<rect class=\"bar {7}\" x=\"{8:.1f}\" y=\"{9:.1f}\" width=\"{10:.1f}\" height=\"9\"/><text class=\"count\" x=\"{11}\" y=\"{2:.1f}\">"
-                     "{12:.0f}</text></g>\n",
-                     escape_html(text_of(local, "name")), escape_html(statistics_text(local)), y, escape_html(shorten(text_of(local, "name"), 19)), zero,
-                         y - 12, y + 3,
-                     utility_class(gain, largest_gain), std::min(zero, zero + reach), y - 9, std::max(1.0, std::abs(reach)), kBoxWidth - 9, number_of(local,
-                         "tries"));
+std::string draw_local(const BoxSize& box, const Json& local, double y, double largest_gain) {
+  const double gain = number_of(local, "gain_mean"), zero = box.width - kMargin - box.counts - kGap / 2 - kBarReach;
+  const double reach = kBarReach * utility_share(gain, largest_gain);
+  return fmt::format("<g class=\"local\"><title>{0}: {1}</title><text x=\"{12}\" y=\"{2:.1f}\">{3}</text>"
+                     "<line class=\"zero\" x1=\"{4:.1f}\" x2=\"{4:.1f}\" y1=\"{5:.1f}\" y2=\"{6:.1f}\"/>"
+                     "<rect class=\"bar {7}\" x=\"{8:.1f}\" y=\"{9:.1f}\" width=\"{10:.1f}\" height=\"9\"/>"
+                     "<text class=\"count\" x=\"{11:.1f}\" y=\"{2:.1f}\">{13}</text></g>\n",
+                     escape_html(text_of(local, "name")), escape_html(statistics_text(local)), y, escape_html(local_label(local)), zero, y - 12, y + 3,
+                     utility_class(gain, largest_gain), std::min(zero, zero + reach), y - 9, std::max(1.0, std::abs(reach)), box.width - kMargin, kMargin,
+                     local_count(local));
 }
 
 std::string draw_direction(const Layout& layout, const Json& direction, double scale, double largest, double largest_gain) {
-  const std::string name = text_of(direction, "name");
+  const std::string name = text_of(direction, "name"), intent = text_of(direction, "intent");
   const Place& place = layout.places.at(name);
-  const double tries = number_of(direction, "tries"), height = box_height(direction);
-  const std::string intent = text_of(direction, "intent");
+  const double height = box_height(direction);
   std::string svg = fmt::format(
       "<g class=\"node {}{}\" tabindex=\"0\" data-node=\"{}\" transform=\"translate({:.1f} {:.1f}) scale({:.3f})\"><title>{}{}: {}</title>"
-      "<rect class=\"box\" width=\"{}\" height=\"{:.1f}\" rx=\"9\"/><text class=\"name\" x=\"10\" y=\"20\">{}</text><text class=\"count\" x=\"{}\" "
-      "y=\"20\">{}</text>\n",
-      utility_class(number_of(direction, "credit_mean"), largest), tries > 0 ? "" : " idle", escape_html(name), place.centre.x - place.half_width,
-      place.centre.y - place.half_height, scale, escape_html(name), intent.empty() ? "" : " (" + escape_html(intent) + ")",
-          escape_html(statistics_text(direction)),
-      kBoxWidth, height, escape_html(shorten(name, 20)), kBoxWidth - 9, tries > 0 ? fmt::format("{:.0f} tries", tries) : "");
-  const std::size_t known = list_of(direction, "locals").size();
-  const std::string below = tries > 0 ? fmt::format("credit {:+.2f}, {:.0f} passed, {:.0f} better", number_of(direction, "credit_mean"), number_of(direction,
-      "passed"),
-                                                    number_of(direction, "improved"))
-                                      : fmt::format("never tried, {} locals known", known);
-  svg += fmt::format("<text class=\"small\" x=\"10\" y=\"37\">{}</text>\n", below);
+      "<rect class=\"box\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"9\"/><text class=\"name\" x=\"{}\" y=\"20\">{}</text>"
+      "<text class=\"count\" x=\"{:.1f}\" y=\"20\">{}</text>\n",
+      utility_class(number_of(direction, "credit_mean"), largest), number_of(direction, "tries") > 0 ? "" : " idle", escape_html(name),
+      place.centre.x - place.half_width, place.centre.y - place.half_height, scale, escape_html(name),
+      intent.empty() ? "" : " (" + escape_html(intent) + ")", escape_html(statistics_text(direction)), layout.box.width, height, kMargin,
+      escape_html(direction_label(direction)), layout.box.width - kMargin, tries_text(direction));
+  svg += fmt::format("<text class=\"small\" x=\"{}\" y=\"37\">{}</text>\n", kMargin, summary_text(direction));
   const std::vector<const Json*> locals = ranked_locals(direction);
   for (std::size_t k = 0; k < std::min(locals.size(), kLocalsShown); ++k) {
-    svg += draw_local(*locals[k], kHeadHeight + kRowHeight * static_cast<double>(k) + 12, largest_gain);
+    svg += draw_local(layout.box, *locals[k], kHeadHeight + kRowHeight * static_cast<double>(k) + 12, largest_gain);
   }
   if (locals.size() > kLocalsShown) {
-    svg += fmt::format("<text class=\"small\" x=\"10\" y=\"{:.1f}\">and {} more</text>\n", height - 8, locals.size() - kLocalsShown);
+    svg += fmt::format("<text class=\"small\" x=\"{}\" y=\"{:.1f}\">and {} more</text>\n", kMargin, height - 8, locals.size() - kLocalsShown);
   }
   return svg + "</g>\n";
 }
@@ -187,9 +227,9 @@ std::string draw_memory_graph(const Json& memory) {
   for (const Json& d : directions) {
     for (const Json& l : list_of(d, "locals")) largest_gain = std::max(largest_gain, std::abs(number_of(l, "gain_mean")));
   }
-  std::string svg = fmt::format("<svg id=\"graph\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"directions of the memory and the transitions "
-      "between them\">\n", layout.width,
-                                layout.height);
+  std::string svg = fmt::format("<svg id=\"graph\" viewBox=\"{:.0f} {:.0f} {:.0f} {:.0f}\" role=\"img\" "
+                                "aria-label=\"directions of the memory and the transitions between them\">\n",
+                                layout.corner.x, layout.corner.y, layout.size.x, layout.size.y);
   std::vector<const Json*> edges;   // wide ones below thin ones
   for (const Json& e : list_of(memory, "edges")) edges.push_back(&e);
   std::stable_sort(edges.begin(), edges.end(), [](const Json* a, const Json* b) { return number_of(*a, "tries") > number_of(*b, "tries"); });

@@ -33,6 +33,7 @@ body{max-width:1180px}
 .bar{fill:var(--u)}.zero{stroke:var(--dim);stroke-width:1}
 .lit .edge:not(.on){opacity:.1}.lit .node:not(.on){opacity:.35}
 .legend{display:flex;flex-wrap:wrap;gap:.4rem 1.6rem;color:var(--dim);font-size:.85rem;margin:.4rem 0 1rem;align-items:center}
+.scale{display:flex;font-size:.78rem;text-align:center}.scale span{min-width:3.1rem}.scale i{width:100%!important;display:block!important}
 .legend i{display:inline-block;width:1.5rem;height:.65rem;background:var(--u)}
 .legend .line{height:0;border-top:3px solid var(--ink);background:none;vertical-align:middle}
 .legend .dash{border-top:2px dashed var(--dim)}.legend .thin{border-top-width:1px}
@@ -42,7 +43,8 @@ body{max-width:1180px}
 .branch.best{stroke:var(--ours);stroke-width:4;opacity:1}
 .proposal circle,.proposal polygon{fill:var(--u5);stroke:var(--bg)}.proposal.best circle{fill:var(--ours)}
 .proposal.failed path{stroke:var(--dim);stroke-width:1.6}
-.proposal .at{font-size:11px;text-anchor:middle}.proposal.failed .at{fill:var(--dim)}.proposal.best .at{font-weight:600}
+.at{pointer-events:none;font-size:11px;text-anchor:middle;paint-order:stroke;stroke:var(--bg);stroke-width:3.5;stroke-linejoin:round}
+.at.failed{fill:var(--dim)}.at.best{font-weight:600}
 )";
 
 // Shows the edges of the node under the pointer or the focus; a click keeps them. Without scripts the page shows the same.
@@ -84,12 +86,16 @@ std::string number_cells(const Json& s) {
                          number_of(s, "credit_mean"));
 }
 
+// Each colour over the credit that lies in its middle.
 std::string memory_legend(double largest) {
-  std::string html = fmt::format("<p class=\"legend\"><span>mean credit {:+.2f} ({:.2f}x) ", -largest, std::exp(-largest));
-  for (int k = 0; k < 7; ++k) html += fmt::format("<i class=\"u{}\"></i>", k);
-  return html + fmt::format(" {:+.2f} ({:.2f}x)</span><span><i class=\"line thin\"></i> few tries <i class=\"line\"></i> many</span>"
-                            "<span><i class=\"line dash\"></i> nothing passed</span><span>bars: mean gain of a local strategy, then its tries</span></p>\n",
-                            largest, std::exp(largest));
+  std::string html = "<p class=\"legend\"><span>mean credit</span><span class=\"scale\">";
+  for (int k = 0; k < 7; ++k) {
+    const double credit = std::copysign((k - 3) * (k - 3) / 9.0, k - 3) * largest;
+    html += fmt::format("<span><i class=\"u{}\"></i>{:.2g}x</span>", k, std::exp(credit));
+  }
+  return html + "</span><span><i class=\"line thin\"></i> few tries <i class=\"line\"></i> many</span>"
+                "<span><i class=\"line dash\"></i> nothing passed</span>"
+                "<span>bars: mean gain of a local strategy (its root), then its tries</span></p>\n";
 }
 
 std::string memory_tables(const Json& memory) {
@@ -184,8 +190,12 @@ std::string shorten(const std::string& text, std::size_t most) {
 }
 
 std::string utility_class(double value, double largest) {
+  return fmt::format("u{}", static_cast<int>(std::lround(utility_share(value, largest) * 3)) + 3);
+}
+
+double utility_share(double value, double largest) {
   const double share = largest > 0 ? std::clamp(value / largest, -1.0, 1.0) : 0;
-  return fmt::format("u{}", static_cast<int>(std::lround(share * 3)) + 3);
+  return std::copysign(std::sqrt(std::abs(share)), share);
 }
 
 double largest_credit(const Json& memory) {

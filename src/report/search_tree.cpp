@@ -48,28 +48,18 @@ struct ScoreAxis {
   double at(double score) const { return kTop + kPlot * (high - std::clamp(score, low, high)) / (high - low); }
 };
 
-double round_step(double range) {
-  const double scale = std::pow(10, std::floor(std::log10(range / 6)));
-  for (const double m : {1.0, 2.0, 5.0}) {
-    if (m * scale >= range / 6) return m * scale;
-  }
-  return 10 * scale;
-}
-
 std::string draw_axis(const ScoreAxis& axis, std::size_t count) {
   std::string svg;
-  const double step = round_step(axis.high - axis.low);
-  for (double v = std::ceil(axis.low / step) * step; v <= axis.high + step * 1e-6; v += step) {
-    const bool zero = std::abs(v) < step * 1e-6;
-    svg += fmt::format("<line class=\"{}\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/><text class=\"label\" x=\"{}\" y=\"{:.1f}\">{:.2f}x</text>\n",
-        zero ? "grid root" : "grid", kLeft,
-                       kWidth - kRight, axis.at(v), axis.at(v), kLeft - 8, axis.at(v) + 4, std::exp(zero ? 0 : v));
+  for (const double v : speedup_ticks(std::exp(axis.low), std::exp(axis.high))) {
+    const double y = axis.at(std::log(v));
+    svg += fmt::format("<line class=\"{}\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>"
+                       "<text class=\"label\" x=\"{}\" y=\"{:.1f}\">{:.6g}x</text>\n",
+                       v == 1 ? "grid root" : "grid", kLeft, kWidth - kRight, y, y, kLeft - 8, y + 4, v);
   }
-  svg += fmt::format("<rect class=\"strip\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/><text class=\"label\" x=\"{}\" y=\"{}\">failed</text>\n", kLeft,
-      kTop + kPlot + 18,
-                     kWidth - kLeft - kRight, kStrip - 18, kLeft - 8, kTop + kPlot + 40);
+  svg += fmt::format("<rect class=\"strip\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/><text class=\"label\" x=\"{}\" y=\"{}\">failed</text>\n",
+                     kLeft, kTop + kPlot + 18, kWidth - kLeft - kRight, kStrip - 18, kLeft - 8, kTop + kPlot + 40);
   return svg + fmt::format("<text class=\"tick\" x=\"{}\" y=\"{}\">proposals, in order: 0 to {}</text>\n", kWidth / 2, kHeight - 10,
-      count == 0 ? 0 : count - 1);
+                           count == 0 ? 0 : count - 1);
 }
 
 std::string tooltip(const Json& record) {
@@ -86,6 +76,30 @@ std::string tooltip(const Json& record) {
 }
 
 }  // namespace
+
+std::vector<double> speedup_ticks(double low, double high) {
+  constexpr std::size_t kFewest = 3, kMost = 10;
+  std::vector<double> ticks, powers;
+  const int first = static_cast<int>(std::floor(std::log10(low))), last = static_cast<int>(std::ceil(std::log10(high)));
+  for (int k = first; k <= last; ++k) {
+    // Divided where it is a fraction: 5 / 10 is 0.5, and 1 is exactly 1.
+    const double power = std::pow(10, std::abs(k));
+    for (const double m : {1.0, 2.0, 5.0}) {
+      const double v = k < 0 ? m / power : m * power;
+      if (v < low || v > high) continue;
+      ticks.push_back(v);
+      if (m == 1) powers.push_back(v);
+    }
+  }
+  if (ticks.size() > kMost) return powers;
+  if (ticks.size() >= kFewest) return ticks;
+  // A narrow range: equal steps, of which 1 is a multiple.
+  ticks.clear();
+  const double raw = (high - low) / 6, parts = std::pow(10, std::ceil(-std::log10(raw))), scaled = raw * parts;   // in [1, 10)
+  const double step = scaled <= 1 ? 1 : scaled <= 2 ? 2 : scaled <= 5 ? 5 : 10;
+  for (double k = std::ceil(low * parts / step); k * step <= high * parts; ++k) ticks.push_back(k * step / parts);
+  return ticks;
+}
 
 std::string proposal_label(const Json& record) {
   if (const std::string name = text_of(record, "template"); !name.empty()) return name;
@@ -164,9 +178,10 @@ std::string draw_search_tree(const Json& records, const std::vector<bool>& drawn
       if (std::abs(left - x(k)) < 96 && std::abs(top - at) < 14) return std::string();
     }
     labels.emplace_back(x(k), at);
-    return fmt::format("<text class=\"at\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x(k), at, escape_html(shorten(proposal_label(records[k]), 20)));
+    return fmt::format("<text class=\"at{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", on_path(k) ? " best" : passed(records[k]) ? "" : " failed", x(k), at,
+                       escape_html(shorten(proposal_label(records[k]), 20)));
   };
-  const std::string winner = path.empty() ? std::string() : label_of(path.back());   // has the first choice
+  std::string names = path.empty() ? std::string() : label_of(path.back());   // has the first choice; all lie above the marks
   for (std::size_t k = 0; k < records.size(); ++k) {
     if (!drawn[k]) continue;
     const Json& r = records[k];
@@ -180,11 +195,11 @@ std::string draw_search_tree(const Json& records, const std::vector<bool>& drawn
       mark = fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\"/>", x(k), y(k), best ? 7 : 4.5);
     }
     const bool named = best || records.size() <= 14;
-    const std::string label = !path.empty() && k == path.back() ? winner : named ? label_of(k) : std::string();
-    svg += fmt::format("<g class=\"proposal{}{}\" data-n=\"{:.0f}\"><title>{}</title>{}{}</g>\n", passed(r) ? "" : " failed", best ? " best" : "",
-        number_of(r, "n"), tooltip(r), mark, label);
+    if (named && (path.empty() || k != path.back())) names += label_of(k);
+    svg += fmt::format("<g class=\"proposal{}{}\" data-n=\"{:.0f}\"><title>{}</title>{}</g>\n", passed(r) ? "" : " failed", best ? " best" : "",
+                       number_of(r, "n"), tooltip(r), mark);
   }
-  return svg + "</svg>\n";
+  return svg + names + "</svg>\n";
 }
 
 }  // namespace cairn

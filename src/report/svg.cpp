@@ -1,11 +1,23 @@
 #include "report/svg.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/core.h>
 
 namespace cairn {
+
+namespace {
+
+// Widths of the characters from space to tilde in DejaVu Sans, in hundredths of its size: it and Verdana are the widest of the
+// fonts that pages are shown in.
+constexpr std::array<int, 95> kWidths{
+    32, 40, 46, 84, 64, 95, 78, 27, 39, 39, 50, 84, 32, 36, 32, 34, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 34, 34, 84, 84, 84, 53,
+    100, 68, 69, 70, 77, 63, 58, 77, 75, 29, 29, 66, 56, 86, 75, 79, 60, 79, 69, 63, 61, 73, 68, 99, 69, 61, 69, 39, 34, 39, 84, 50,
+    50, 61, 63, 55, 63, 62, 35, 63, 63, 28, 28, 58, 28, 97, 63, 61, 63, 63, 41, 52, 39, 63, 59, 82, 59, 59, 52, 64, 34, 64, 84};
+
+}  // namespace
 
 std::string escape_html(const std::string& text) {
   std::string out;
@@ -19,6 +31,17 @@ std::string escape_html(const std::string& text) {
     }
   }
   return out;
+}
+
+double text_width(std::string_view text, double size, bool bold) {
+  double width = 0;
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if ((code & 0xc0) == 0x80) continue;   // inside a character of UTF-8
+    const double plain = code >= 32 && code < 127 ? kWidths[code - 32U] : 100;
+    width += bold ? plain * 1.13 + 3 : plain;
+  }
+  return width * size / 100;
 }
 
 std::string time_label(double s) {

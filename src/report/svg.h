@@ -1,12 +1,15 @@
 // Small charts as inline SVG.
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cairn {
 
 // HTML-escapes text.
 std::string escape_html(const std::string& text);
+// An upper estimate of a text's width in the sans-serif fonts of browsers, in units of its size.
+double text_width(std::string_view text, double size, bool bold = false);
 // "1.23 ms".
 std::string time_label(double seconds);
 

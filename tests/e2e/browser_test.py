@@ -3,7 +3,10 @@
 
 Usage: browser_test.py CAIRN ROOT.
 """
+import hashlib
 import html.parser
+import json
+import math
 import os
 import pathlib
 import re
@@ -27,6 +30,25 @@ root.dataset.outside = [...document.querySelectorAll('#graph .node, #tree .propo
 const boxes = [...document.querySelectorAll('#graph .node')].map(box);
 root.dataset.overlaps = boxes.filter((a, i) => boxes.some((b, j) => i < j &&
   a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom)).length;
+// Texts that come nearer than 6 units to the border of their node, or than 2 to another text of their line.
+const texts = n => [...n.querySelectorAll('text')].map(t => t.getBBox()).filter(b => b.width > 0);
+root.dataset.tight = [...document.querySelectorAll('#graph .node')].filter(n => {
+  const a = n.querySelector('.box, circle').getBBox(), all = texts(n);
+  return all.some(b => b.x < a.x + 6 || b.x + b.width > a.x + a.width - 6 || b.y < a.y || b.y + b.height > a.y + a.height) ||
+    all.some((b, i) => all.some((c, j) => i !== j && Math.abs(b.y + b.height - c.y - c.height) < 5 && b.x <= c.x && b.x + b.width + 2 > c.x)); }).length;
+root.dataset.boxes = document.querySelectorAll('#graph .box').length;
+root.dataset.ticks = [...document.querySelectorAll('#tree .grid')].map(line => {
+  const label = line.nextElementSibling; return label.textContent + '@' + line.y1.baseVal.value; }).join(' ');
+// Edges by the size of their credit, as a share of the largest, and whether they are grey.
+const credit = e => Number(/mean credit ([-+][0-9.]+)/.exec(e.textContent)?.[1] ?? 0);
+const edges = [...document.querySelectorAll('.edge')];
+const largest = Math.max(...[...edges, ...document.querySelectorAll('.node > title')].map(e => Math.abs(credit(e))));
+const probe = document.body.appendChild(document.createElement('i')); probe.className = 'u3'; probe.style.color = 'var(--u)';
+const grey = getComputedStyle(probe).color; probe.remove();
+const shown = edges.map(e => ({share: Math.abs(credit(e)) / largest, grey: getComputedStyle(e.querySelector('polygon')).fill === grey}));
+root.dataset.small = shown.filter(e => e.share > 0.03 && e.share < 0.15).length;
+root.dataset.pale = shown.filter(e => e.share > 0.03 && e.grey).length;
+root.dataset.loud = shown.filter(e => e.share < 0.02 && !e.grey).length;
 const start = document.querySelector('[data-node=START]');
 if (start) { start.dispatchEvent(new Event('pointerenter')); root.dataset.lit = document.querySelectorAll('.edge.on').length;
   start.dispatchEvent(new Event('pointerleave')); root.dataset.left = document.querySelectorAll('.lit').length; }
@@ -83,14 +105,51 @@ def colours(path):
     return len({plain[k * row:(k + 1) * row] for k in range(height)})
 
 
+def check_ticks(name, text):
+    """The ticks of the tree's axis are 1, 2 or 5 times a power of ten, or equal round steps, and stand where their logarithms do."""
+    ticks = [(float(value[:-1]), float(y)) for value, y in (tick.split("@") for tick in text.split())]
+    values = [value for value, _ in ticks]
+    steps = {round(b - a, 6) for a, b in zip(values, values[1:])}
+    expect(len(ticks) >= 2 and 1 in values, f"{name}: ticks {values}: found fewer than two, or not 1")
+    expect(all(is_round(v) for v in values) or len(steps) == 1 and is_round(steps.pop()), f"{name}: ticks {values} are not round")
+    if len(ticks) < 2:
+        return
+    (low, bottom), (high, top) = ticks[0], ticks[-1]
+    for value, y in ticks:
+        share = math.log(value / low) / math.log(high / low)
+        expect(abs(bottom + share * (top - bottom) - y) < 0.3, f"{name}: the tick {value}x stands at {y}, not where its logarithm does")
+
+
+def is_round(value):
+    return f"{value:.5e}"[:7] in ("1.00000", "2.00000", "5.00000")
+
+
+def wide_memory(sample, path):
+    """The sample with names as wide as they come and counts of five digits."""
+    lines = []
+    for line in sample.read_text(encoding="utf-8").split("\n"):
+        row = json.loads(line.replace("data_reuse", "WWMM_WWMM_WWMM_WWMM_") or "null")
+        lines.append(json.dumps(row))
+        if row and row.get("row") == "evidence" and row["direction"].startswith("WWMM"):
+            for k in range(1000, 2000):
+                name = f"{row['run']} {row['number']} {k}"
+                lines.append(json.dumps({**row, "number": 1000 * row["number"] + k, "id": hashlib.md5(name.encode()).hexdigest()}))
+    path.write_text("\n".join(line for line in lines if line != "null") + "\n", encoding="utf-8")
+
+
 def check_page(scratch, page, edges, proposals):
     text = page.read_text(encoding="utf-8")
     probed = page.with_suffix(".probe.html")
     probed.write_text(text.replace("</body>", PROBE + "</body>"), encoding="utf-8")
     found = attributes_of(browse(scratch, probed, "--dump-dom"))
     expect(found.get("data-ready") == "yes", f"{page.name}: the script did not run: {found}")
-    for key in ("data-empty-nodes", "data-empty-proposals", "data-empty-tables", "data-outside", "data-overlaps", "data-left"):
+    for key in ("data-empty-nodes", "data-empty-proposals", "data-empty-tables", "data-outside", "data-overlaps", "data-left", "data-tight",
+                "data-pale", "data-loud"):
         expect(found.get(key) == "0", f"{page.name}: {key} is {found.get(key)}, expected 0")
+    expect(int(found.get("data-boxes", 0)) >= 8, f"{page.name}: {found.get('data-boxes')} boxes")
+    expect(not edges or int(found.get("data-small", 0)) > 0, f"{page.name}: no edge of small credit, which a linear scale would leave grey")
+    if proposals:
+        check_ticks(page.name, found.get("data-ticks", ""))
     lit = len(re.findall(r'<g class="edge [^>]*(?:data-from|data-to)="START"', text))
     expect(found.get("data-lit") == str(lit), f"{page.name}: START lights {found.get('data-lit')} edges, expected {lit}")
     expect((lit > 0) == edges, f"{page.name}: {lit} edges at START")
@@ -112,6 +171,11 @@ def main():
         run("memory", "import", ROOT / "docs/formats/memory-sample.jsonl", "--memory", memory)
         run("memory", "report", "--memory", memory, "--run", place / "run", "-o", full)
         check_page(scratch, full, True, sum('"n":' in line for line in (place / "run/journal.jsonl").read_text().split("\n")))
+        wide, rows = place / "wide.html", place / "wide.jsonl"
+        wide_memory(ROOT / "docs/formats/memory-sample.jsonl", rows)
+        run("memory", "import", rows, "--memory", place / "wide.db")
+        run("memory", "report", "--memory", place / "wide.db", "-o", wide)
+        check_page(scratch, wide, True, 0)
         # A memory whose evidence is gone, and a run that was killed before anything was committed.
         run("memory", "prune", "--older-than", "0h", "--memory", memory)
         journal = place / "killed.jsonl"

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "report/memory_page_parts.h"
+#include "report/svg.h"
 
 namespace cairn {
 namespace {
@@ -144,7 +146,7 @@ TEST(MemoryPage, LabelsOfALongPathDoNotCoverEachOther) {
   const std::string tree = draw_all(records);
   EXPECT_EQ(count_of(tree, "<g class=\"proposal best\""), 60u);
   EXPECT_TRUE(holds(tree, ">winner</text>"));
-  const std::size_t labels = count_of(tree, "<text class=\"at\"");
+  const std::size_t labels = count_of(tree, "<text class=\"at");
   EXPECT_GT(labels, 10u);
   EXPECT_LT(labels, 30u);   // two rows, 96 apart
 }
@@ -216,9 +218,55 @@ TEST(MemoryPage, ShortensByCharacters) {
 
 TEST(MemoryPage, ScaleIsSymmetric) {
   EXPECT_EQ(utility_class(-1, 1), "u0");
-  EXPECT_EQ(utility_class(0.1, 1), "u3");
-  EXPECT_EQ(utility_class(0.4, 1), "u4");
   EXPECT_EQ(utility_class(5, 1), "u6");
+  EXPECT_EQ(utility_class(0, 1), "u3");
+  for (int k = 0; k <= 100; ++k) {
+    const std::string gain = utility_class(0.01 * k, 1), loss = utility_class(-0.01 * k, 1);
+    EXPECT_EQ(gain[1] - '3', '3' - loss[1]) << k;
+  }
+}
+
+TEST(MemoryPage, ScaleGoesByTheRoot) {
+  EXPECT_EQ(utility_class(0.02, 1), "u3");
+  EXPECT_EQ(utility_class(0.04, 1), "u4");
+  EXPECT_EQ(utility_class(0.24, 1), "u4");
+  EXPECT_EQ(utility_class(0.26, 1), "u5");
+  EXPECT_EQ(utility_class(0.7, 1), "u6");
+}
+
+TEST(MemoryPage, AxisHasRoundSpeedUps) {
+  using Ticks = std::vector<double>;
+  EXPECT_EQ(speedup_ticks(0.15, 23), (Ticks{0.2, 0.5, 1, 2, 5, 10, 20}));
+  EXPECT_EQ(speedup_ticks(0.9, 6), (Ticks{1, 2, 5}));
+  EXPECT_EQ(speedup_ticks(0.98, 4.9), (Ticks{1, 2, 3, 4}));
+  EXPECT_EQ(speedup_ticks(0.9, 1.12), (Ticks{0.9, 0.95, 1, 1.05, 1.1}));
+  EXPECT_EQ(speedup_ticks(0.004, 600), (Ticks{0.01, 0.1, 1, 10, 100}));
+  for (int k = 1; k < 500; ++k) {   // whatever a run reached: few enough to read, more than one, and one of them is 1
+    const double high = std::exp(0.02 * k);
+    for (const double low : {std::exp(-0.02), 0.7, 1 / high}) {
+      const Ticks ticks = speedup_ticks(low, high);
+      EXPECT_EQ(std::count(ticks.begin(), ticks.end(), 1.0), 1) << low << " to " << high;
+      EXPECT_TRUE(ticks.size() > 1 && ticks.size() <= 10) << low << " to " << high << ": " << ticks.size();
+      EXPECT_TRUE(ticks.front() >= low && ticks.back() <= high);
+    }
+  }
+}
+
+TEST(MemoryPage, BoxesHoldTheirTexts) {
+  Json memory = sample_memory();
+  for (Json& d : memory["directions"]) {
+    d["name"] = "WWWWWWWWWWWWWWWWWWWWWWWW";
+    d["tries"] = 123456;
+    for (Json& l : d["locals"]) l["name"] = "MMMMMMMMMMMMMMMMMMMMMMMM", l["tries"] = 123456;
+  }
+  const std::string graph = draw_memory_graph(memory), key = "<rect class=\"box\" width=\"";
+  const std::size_t at = graph.find(key);
+  ASSERT_NE(at, std::string::npos);
+  const double width = std::stod(graph.substr(at + key.size()));
+  EXPECT_GT(width, text_width("WWWWWWWWWWWWWWWWWWW", 15, true) + text_width("123456 tries", 12) + 12);
+  EXPECT_GT(text_width("W", 10, true), text_width("W", 10));
+  EXPECT_GT(text_width("W", 10), text_width("i", 10));
+  EXPECT_EQ(text_width("\xc3\xa4", 10), 10);   // a character that the table lacks is as wide as it is high
 }
 
 }  // namespace
