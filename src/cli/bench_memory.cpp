@@ -7,8 +7,9 @@
 #include "cli/bench.h"
 #include "cli/bench_memory_phases.h"
 #include "cli/load.h"
+#include "cli/memory_run.h"
+#include "cli/run_search.h"
 #include "memory/simulation_report.h"
-#include "search/algorithms.h"
 
 namespace cairn {
 
@@ -29,7 +30,11 @@ Result<void> complete_plan(const Settings& settings, MemoryBenchPlan* plan) {
   plan->out = settings.value("out");
   if (plan->out.empty()) return Error{Code::usage, "bench memory needs --out DIRECTORY for its store and runs", {}, {}};
   if (settings.get("algorithm").source != "default") plan->algorithm = settings.value("algorithm");
-  if (!find_algorithm(plan->algorithm)) return Error{Code::usage, fmt::format("unknown algorithm '{}'", plan->algorithm), {}, {}};
+  CAIRN_CHECKED(expect_algorithm(plan->algorithm));
+  const std::pair<const char*, const std::vector<std::string>*> lists[] = {{"--modes", &plan->modes}, {"--left-out", &plan->left_out}, {"--cold", &plan->cold}};
+  for (const auto& [option, modes] : lists) {
+    for (const std::string& name : *modes) CAIRN_CHECKED(expect_memory_mode(fmt::format("mode of {}", option), name));
+  }
   return parse_shard(plan);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "cli/bench_memory_phases.h"
+#include "cli/memory_run.h"
 #include "cli/memory_trial.h"
 #include "cli/run_search.h"
 #include "memory/guide.h"
@@ -78,12 +79,10 @@ Result<void> run_unit(Session& session, const MemoryBenchPlan& plan, const Bench
   for (const Setting& setting : list_settings(plan, rows, task.family)) {
     search.setting = setting.name;
     for (const std::string& name : setting.modes) {
-      const auto mode = parse_memory_mode(name);
-      if (!mode) return Error{Code::usage, fmt::format("unknown mode '{}'", name), {}, {}};
+      CAIRN_TRY(search.mode, expect_memory_mode("mode", name));
       if (done.count(key_of(setting.name, name, search.seed)) != 0) continue;
-      search.mode = *mode;
       note(fmt::format("{}: {} {} seed {}", task.name, setting.name, name, search.seed));
-      const Result<MemorySearched> result = search_trial(session, trial, EvidenceSnapshot(setting.rows, state, {}, *mode), search);
+      const Result<MemorySearched> result = search_trial(session, trial, EvidenceSnapshot(setting.rows, state, {}, search.mode), search);
       if (is_left_out(trial, result)) continue;
       CAIRN_TRY(const MemorySearched searched, result);
       CAIRN_CHECKED(log.append(print_bench_run(searched.run), true));

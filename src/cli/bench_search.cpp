@@ -12,7 +12,6 @@
 #include "cli/search_bench.h"
 #include "cli/summary.h"
 #include "cli/torch_compare.h"
-#include "search/algorithms.h"
 
 namespace cairn {
 
@@ -96,9 +95,7 @@ CommandRun setup_bench_search(CLI::App& app) {
     for (const std::string& file : options->programs) CAIRN_CHECKED(expect_file(file));
     if (options->algorithms.empty()) options->algorithms = {session.settings.value("algorithm")};
     if (options->proposers.empty()) options->proposers = {session.settings.value("proposer")};
-    for (const std::string& name : options->algorithms) {
-      if (!find_algorithm(name)) return Error{Code::usage, fmt::format("unknown algorithm '{}'", name), {}, {"'cairn search --help' lists them"}};
-    }
+    for (const std::string& name : options->algorithms) CAIRN_CHECKED(expect_algorithm(name));
     for (const std::string& name : options->proposers) CAIRN_CHECKED(check_proposer(name));
     std::vector<SearchBenchRow> rows;
     for (const std::string& algorithm : options->algorithms) {

@@ -110,13 +110,14 @@ std::string search_memory_path(const Session& session) {
   return session.simulated && !named ? std::string() : memory_path(session.settings);
 }
 
-Result<MemoryMode> memory_mode(const Settings& settings) {
-  const std::string& name = settings.value("memory-mode");
+Result<MemoryMode> expect_memory_mode(const std::string& what, const std::string& name) {
   if (const auto mode = parse_memory_mode(name)) return *mode;
   std::string known;
   for (int k = 0; k <= static_cast<int>(MemoryMode::no_trigger); ++k) known += fmt::format(" {}", memory_mode_name(static_cast<MemoryMode>(k)));
-  return Error{Code::usage, fmt::format("unknown memory-mode '{}'", name), {}, {"known:" + known}};
+  return Error{Code::usage, fmt::format("unknown {} '{}'", what, name), {}, {"known:" + known}};
 }
+
+Result<MemoryMode> memory_mode(const Settings& settings) { return expect_memory_mode("memory-mode", settings.value("memory-mode")); }
 
 void MemoryRun::note_failure(const Error& error) {
   // Once is enough: a full disk stays full.

@@ -57,6 +57,8 @@ bool needs_memory(const Session& session, bool remembers);
 std::string memory_path(const Settings& settings);
 // The same for a search: a simulated device's outcomes stay out of a file that was not named for them.
 std::string search_memory_path(const Session& session);
+// The mode of that name, or a usage error that names the known ones; `what` is the option that gave it.
+Result<MemoryMode> expect_memory_mode(const std::string& what, const std::string& name);
 Result<MemoryMode> memory_mode(const Settings& settings);
 
 }  // namespace cairn

@@ -16,7 +16,6 @@
 #include "ir/canon.h"
 #include "ir/text.h"
 #include "memory/memory_proposer.h"
-#include "search/algorithms.h"
 #include "search/cost_proposer.h"
 #include "search/site_proposer.h"
 
@@ -110,6 +109,13 @@ Result<void> check_proposer(const std::string& name) {
   return Error{Code::usage, fmt::format("unknown proposer '{}'", name), {}, {"known: cost-model memory enumerate random"}};
 }
 
+Result<const Algorithm*> expect_algorithm(const std::string& name) {
+  if (const Algorithm* algorithm = find_algorithm(name)) return algorithm;
+  std::string known;
+  for (const Algorithm& a : all_algorithms()) known += fmt::format(" {}", a.name);
+  return Error{Code::usage, fmt::format("unknown algorithm '{}'", name), {}, {"known:" + known}};
+}
+
 std::optional<double> efficiency_of(const SearchRun& run) {
   if (run.proposer == "enumerate") return std::nullopt;
   return run.summary.efficiency;
@@ -134,12 +140,7 @@ Result<SearchRun> run_search(Session& session, const Loaded& loaded, const std::
   CAIRN_TRY(options.budget, parse_budget(session.settings.value("budget")));
   CAIRN_CHECKED(check_free_budget(options.budget));
   CAIRN_TRY(options.seed, session.settings.number("seed"));
-  const Algorithm* algorithm = find_algorithm(options.algorithm);
-  if (!algorithm) {
-    std::string known;
-    for (const Algorithm& a : all_algorithms()) known += fmt::format(" {}", a.name);
-    return Error{Code::usage, fmt::format("unknown algorithm '{}'", options.algorithm), {}, {"known:" + known}};
-  }
+  CAIRN_TRY(const Algorithm* algorithm, expect_algorithm(options.algorithm));
   CAIRN_TRY(run.target, load_target(session));
   CAIRN_TRY(options.jobs, worker_count(session, run.target));
   CAIRN_TRY(run.evaluator, make_task_evaluator(session, loaded, run.target));

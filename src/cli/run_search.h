@@ -8,6 +8,7 @@
 #include "base/lock.h"
 #include "base/progress.h"
 #include "cli/executor.h"
+#include "search/algorithms.h"
 #include "search/engine.h"
 
 namespace cairn {
@@ -40,6 +41,8 @@ Result<SearchRun> run_search(Session& session, const Loaded& loaded, const std::
 
 // Refuses (usage) a proposer that does not exist.
 Result<void> check_proposer(const std::string& name);
+// The algorithm of that name, or a usage error that names the known ones.
+Result<const Algorithm*> expect_algorithm(const std::string& name);
 // Accepted over proposed; empty for a proposer that enumerates, whose failures say nothing of it.
 std::optional<double> efficiency_of(const SearchRun& run);
 // Strategies along the winner's trace, each once.
