@@ -136,6 +136,8 @@ int run_cli(int argc, char** argv) {
     CLI::App* sub = app.add_subcommand(command.name, command.summary);
     add_common(*sub, line);
     runs.emplace_back(sub, command.setup(*sub));
+    // Subcommands take the settings too: their help lists them.
+    for (CLI::App* nested : sub->get_subcommands([](CLI::App*) { return true; })) add_common(*nested, line);
   }
   // --json takes an optional value; CLI11's flags with values need the `=` form only.
   std::vector<std::string> arguments;
