@@ -204,7 +204,8 @@ Result<void> MemoryGuide::observe(const StepOutcome& outcome) {
     next.directions = {row.direction, from.directions[0]};
     next.locals = {row.local, from.locals[0]};
   }
-  impl_->index.count_at(row.direction, row.local, outcome.from->hash);
+  // The machine's fault says nothing of the move, which is as new here as before.
+  if (row.kind != EvidenceKind::host) impl_->index.count_at(row.direction, row.local, outcome.from->hash);
   const std::vector<Evidence> inner = impl_->inner_rows(outcome, row);
   impl_->rows.push_back(std::move(row));
   std::vector<Evidence> changed = impl_->credit_rows();

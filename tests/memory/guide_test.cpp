@@ -129,6 +129,50 @@ TEST(MemoryGuide, StoresEachRowOnceMoreWhenItsCreditChangesAndInnerRowsForCompos
   for (const Evidence& row : run.rows) EXPECT_EQ(stored.at(row.id).credit, row.credit) << row.number;
 }
 
+// What a guide decides at the root after one outcome there.
+Decision decide_after(Outcome outcome) {
+  const Target target = described_target();
+  SearchState root;
+  root.program = parse_program(*read_file("bench/workloads/normalise_l1.leir")).value();
+  root.hash = canonical_hash(root.program);
+  GuideOptions options;
+  options.mode = MemoryMode::no_hierarchy;   // its locals have a count term from the first decision on
+  options.run = "run";
+  options.task = mark_task("normalise_l1", root.program, target);
+  options.device = mark_device(kSimulatedDevice, target);
+  MemoryGuide guide(options, std::vector<Evidence>(), target);
+  const std::vector<LocalOption> locals{{"data_reuse", "tile", 0.2, false}, {"parallelism", "sweep", 0.1, false}};
+  Proposal proposal;
+  proposal.template_name = "tile";
+  proposal.decision = guide.decide(root, locals, Rng(1)).ticket;
+  EvalResult result;
+  result.outcome = outcome;
+  StepOutcome step;
+  step.proposal = 1;
+  step.made = &proposal;
+  step.from = &root;
+  step.result = &result;
+  EXPECT_TRUE(guide.observe(step).ok());
+  EXPECT_EQ(guide.rows().size(), 1u);
+  return guide.decide(root, locals, Rng(2)).decision;
+}
+
+double term_of(const Decision& decision, const std::string& local, const std::string& name) {
+  for (const Scored& scored : decision.locals) {
+    for (const Term& term : scored.terms) {
+      if (scored.name == local && term.name == name) return term.value;
+    }
+  }
+  ADD_FAILURE() << local << " has no term " << name;
+  return 0;
+}
+
+TEST(MemoryGuide, CountsAFailureButNothingThatWasTheMachinesFault) {
+  const Decision failed = decide_after(Outcome::mismatch), host = decide_after(Outcome::host);
+  EXPECT_LT(term_of(failed, "tile", "count"), term_of(failed, "sweep", "count"));
+  EXPECT_EQ(term_of(host, "tile", "count"), term_of(host, "sweep", "count"));
+}
+
 class GuidedMode : public testing::TestWithParam<int> {};
 
 TEST_P(GuidedMode, SpendsTheBudgetAndIsTheSameWithOneAndEightWorkers) {
