@@ -49,10 +49,6 @@ std::string print_record(const JournalRecord& r) {
     j["max_ulp"] = r.result.max_ulp;
     j["relative_l2"] = r.result.relative_l2;
   }
-  if (!r.certificates.empty()) {
-    auto parsed = parse_json(r.certificates);
-    j["certificates"] = parsed.ok() ? parsed.value() : Json(r.certificates);
-  }
   return dump_json(j);
 }
 
@@ -101,7 +97,6 @@ Result<JournalRecord> parse_record(const std::string& line) {
     CAIRN_TRY(r.result.max_ulp, get_double(j, "max_ulp"));
     CAIRN_TRY(r.result.relative_l2, get_double(j, "relative_l2"));
   }
-  if (j.contains("certificates")) r.certificates = dump_json(j["certificates"]);
   return r;
 }
 

@@ -40,7 +40,6 @@ struct JournalRecord {
   double score = 0;
   double wall_seconds = 0;      // of the run when committed
   EvalResult result;
-  std::string certificates;     // serialized CertificateSet, or empty
 };
 
 std::string print_record(const JournalRecord& record);
