@@ -105,7 +105,7 @@ std::vector<Proposal> RecallProposer::propose(const SearchState& state, const Pr
   std::vector<Proposal> proposals;
   std::set<Digest> made;
   while (state.id == 0 && next_ < traces_.size() && proposals.size() < context.count) {
-    std::optional<Proposal> proposal = realise(state, traces_[next_++]);
+    std::optional<Proposal> proposal = realise(state, traces_[next_++], context);
     if (!proposal) continue;
     const Digest hash = canonical_hash(proposal->after);
     if ((context.seen && context.seen(hash)) || !made.insert(hash).second) continue;
@@ -119,17 +119,26 @@ std::vector<Proposal> RecallProposer::propose(const SearchState& state, const Pr
   return proposals;
 }
 
-std::optional<Proposal> RecallProposer::realise(const SearchState& root, const std::vector<Action>& trace) const {
+std::optional<Proposal> RecallProposer::realise(const SearchState& root, const std::vector<Action>& trace, const ProposeContext& context) const {
   Proposal p;
   p.after = root.program;
+  std::vector<Error> refusals;
   for (const Action& action : trace) {
     Result<Step> step = apply_action(p.after, target_, action);
-    if (!step.ok()) continue;
+    if (!step.ok()) {
+      refusals.push_back(std::move(step.error()));
+      continue;
+    }
     p.after = step->after;
     p.actions.push_back(action);
     p.steps.push_back(*std::move(step));
   }
-  if (p.actions.empty()) return std::nullopt;
+  // A trace of which nothing applies here is one refused proposal.
+  if (p.actions.empty()) {
+    if (!refusals.empty()) context.refuse(refusals.front());
+    return std::nullopt;
+  }
+  for (const Error& error : refusals) context.leave_out(error);
   p.predicted_seconds = summarize_state(p.after, target_).seconds;
   p.origin = "memory";
   p.template_name = "recall";

@@ -29,7 +29,7 @@ class RecallProposer final : public Proposer {
   std::vector<Proposal> propose(const SearchState& state, const ProposeContext& context) override;
 
  private:
-  std::optional<Proposal> realise(const SearchState& root, const std::vector<Action>& trace) const;
+  std::optional<Proposal> realise(const SearchState& root, const std::vector<Action>& trace, const ProposeContext& context) const;
 
   std::unique_ptr<Proposer> base_;
   std::vector<std::vector<Action>> traces_;

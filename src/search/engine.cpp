@@ -100,13 +100,16 @@ std::vector<Proposal> SearchEngine::propose(const SearchState& from, std::size_t
   context.rng = rng_.split(++expansions_);
   context.seen = [this](const Digest& hash) { return seen_.count(hash) != 0; };
   context.state_of = [this](std::uint64_t id) { return state(id); };
-  context.on_refused = [this](const Error& error) {
-    ledger_.proposals += 1;
-    ledger_.refused += 1;
-    ++stale_proposals_;
-    count_reason(outcome_name(Outcome::refused), error.message);
-  };
+  context.on_refused = [this](const Error& error) { refuse(error); };
+  context.on_left_out = [this](const Error& error) { leave_out(error); };
   return proposer_.propose(from, context);
+}
+
+void SearchEngine::refuse(const Error& error) {
+  ledger_.proposals += 1;
+  ledger_.refused += 1;
+  ++stale_proposals_;
+  count_reason(outcome_name(Outcome::refused), error.message);
 }
 
 void SearchEngine::admit(std::vector<Proposal> proposals, const SearchState* from, std::size_t count, std::vector<Pending>* pending) {

@@ -30,7 +30,7 @@ struct SearchOptions {
 
 // One row of the per-candidate reason table.
 struct ReasonRow {
-  std::string outcome;
+  std::string outcome;        // outcome_name() of a candidate, or "left_out": a step that was refused while its proposal went on
   std::string reason;         // of the first such candidate
   std::uint64_t count = 0;
 };
@@ -91,6 +91,10 @@ class SearchEngine {
   // The best states, best first, the root not included.
   std::vector<const SearchState*> top(std::size_t count) const;
   const std::deque<SearchState>& states() const { return states_; }
+  // A proposal of the algorithm's own that is refused: it costs a proposal and is counted by its reason.
+  void refuse(const Error& error);
+  // A step that is refused and left out of a proposal made of the others: only counted by its reason.
+  void leave_out(const Error& error) { count_reason("left_out", error.message); }
   // A restart of the algorithm; 3 of them and 1,000 proposals without a new hash end the run as "exhausted".
   void note_restart() { ++restarts_without_new_; }
   Rng rng() const { return rng_; }

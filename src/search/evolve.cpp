@@ -1,6 +1,6 @@
 // Evolve: a population of the 8 best traces. A child is a mutation (one step dropped, or a proposal of the proposer
 // appended) or a crossover (the head of one trace, the tail of another); traces are replayed and steps that no longer
-// apply are left out (search-and-memory.md "Algorithms").
+// apply are left out (search-and-memory.md "Algorithms"). A child of which no step applies is a refused proposal.
 #include <algorithm>
 #include <set>
 
@@ -24,17 +24,25 @@ std::vector<const SearchState*> select_parents(const SearchEngine& engine) {
 }
 
 // The actions that apply one after another from the root, as one proposal.
-std::optional<Proposal> replay(ReplayMemo& verified, const std::vector<Action>& actions) {
+std::optional<Proposal> replay(SearchEngine& engine, ReplayMemo& verified, const std::vector<Action>& actions) {
   Proposal proposal;
   proposal.origin = "evolve";
   ReplayMemo::Place place = verified.root();
+  std::vector<Error> refusals;
   for (const Action& action : actions) {
     Result<Step> step = verified.apply(&place, action);
-    if (!step) continue;
+    if (!step) {
+      refusals.push_back(std::move(step.error()));
+      continue;
+    }
     proposal.actions.push_back(action);
     proposal.steps.push_back(*std::move(step));
   }
-  if (proposal.actions.empty()) return std::nullopt;
+  if (proposal.actions.empty()) {
+    if (!refusals.empty()) engine.refuse(refusals.front());
+    return std::nullopt;
+  }
+  for (const Error& error : refusals) engine.leave_out(error);
   proposal.after = std::move(place.program);
   return proposal;
 }
@@ -65,9 +73,9 @@ Result<void> run_evolve(SearchEngine& engine) {
       const std::uint64_t kind = rng.below(4);
       const SearchState& first = pick();
       if (kind == 0 && first.trace.size() > 1) {
-        child = replay(verified, drop_one(first.trace, &rng));
+        child = replay(engine, verified, drop_one(first.trace, &rng));
       } else if (kind == 1 && parents.size() > 2) {
-        child = replay(verified, cross(first.trace, pick().trace, &rng));
+        child = replay(engine, verified, cross(first.trace, pick().trace, &rng));
       } else if (std::vector<Proposal> grown = engine.propose(first, 1); !grown.empty()) {
         child = std::move(grown[0]);
       }

@@ -46,6 +46,9 @@ struct ProposeContext {
   // Told of each proposal that a strategy or the verifier refuses: it costs a proposal and nothing else. May be empty.
   std::function<void(const Error&)> on_refused;
   void refuse(const Error& error) const { if (on_refused) on_refused(error); }
+  // Told of each step that is refused and left out of a proposal made of the others: it costs nothing. May be empty.
+  std::function<void(const Error&)> on_left_out;
+  void leave_out(const Error& error) const { if (on_left_out) on_left_out(error); }
 };
 
 // Makes ranked proposals, best first; fewer than asked for when it has no more. Deterministic in its arguments

@@ -251,7 +251,19 @@ TEST(Recall, TheBestTraceOfATaskIsProposedFirst) {
   other.program = parse_program(*read_file("bench/workloads/scaled_sum.leir")).value();
   other.hash = canonical_hash(other.program);
   RecallProposer elsewhere(std::make_unique<SiteProposer>(target, SiteOrder::enumerate), traces, target);
-  for (const Proposal& proposal : elsewhere.propose(other, context)) EXPECT_TRUE(replay_trace(other.program, target, proposal.actions).ok());
+  std::vector<std::string> refused, left_out;
+  context.on_refused = [&](const Error& error) { refused.push_back(error.message); };
+  context.on_left_out = [&](const Error& error) { left_out.push_back(error.message); };
+  const std::vector<Proposal> partial = elsewhere.propose(other, context);
+  for (const Proposal& proposal : partial) EXPECT_TRUE(replay_trace(other.program, target, proposal.actions).ok());
+  // Each of its steps is in the proposal or told of; a trace of which nothing is left is one refused proposal.
+  const bool recalled = !partial.empty() && partial[0].template_name == "recall";
+  EXPECT_EQ(left_out.size(), recalled ? traces[0].size() - partial[0].actions.size() : 0);
+  EXPECT_EQ(refused.size(), recalled ? 0u : 1u);
+  RecallProposer nowhere(std::make_unique<SiteProposer>(target, SiteOrder::enumerate), {{parse_action("loop_unrolling(loop=0.nowhere, factor=0, kind=U)").value()}}, target);
+  refused.clear();
+  EXPECT_NE(nowhere.propose(other, context)[0].template_name, "recall");
+  EXPECT_EQ(refused.size(), 1u);
 }
 
 }  // namespace

@@ -92,6 +92,23 @@ TEST(Ledger, RefusedProposalsSpendABudgetOfProposals) {
   EXPECT_EQ(s.ledger.evaluations, 2u);   // the third expansion reaches the limit
 }
 
+// Traces of which a step is refused go on without it; traces of which every step is refused are refused proposals.
+TEST(Ledger, CountsWhatEvolveCannotReplay) {
+  FakeClock clock;
+  SimulatedEvaluator evaluator(product(), described_target(), {}, clock);
+  SiteProposer proposer(described_target(), SiteOrder::random);
+  SearchOptions options;
+  options.budget.evaluations = 60;
+  const SearchSummary s = search(evaluator, proposer, clock, options, "evolve");
+  std::uint64_t others = 0, left_out = 0;
+  for (const ReasonRow& row : s.reasons) {
+    (row.outcome == "left_out" ? left_out : others) += row.count;
+    EXPECT_EQ(row.reason.empty(), row.outcome == "ok") << row.outcome;
+  }
+  EXPECT_GT(left_out, 0u);
+  EXPECT_EQ(others, 60u + s.ledger.refused);
+}
+
 TEST(Ledger, AResultOfTheCacheIsChargedWhatItHadCost) {
   FakeClock clock;
   CachedEvaluator evaluator(product(), clock);
