@@ -245,7 +245,7 @@ std::string draw_text(double draw, const std::vector<Scored>& list, const std::s
   return fmt::format("draw {:.4f}\n", draw);
 }
 
-std::string decision_text(const StoredDecision& stored, const std::string& run, std::uint64_t number) {
+std::string decision_text(const StoredDecision& stored, const DecisionRecord& record) {
   const Decision& d = stored.decision;
   const DecisionState& s = stored.state;
   std::string shares, before;
@@ -255,8 +255,9 @@ std::string decision_text(const StoredDecision& stored, const std::string& run, 
     before += fmt::format("{}{}", before.empty() ? "" : ", before that ", s.directions[k]);
     if (s.locals[k] != s.directions[k] && !s.locals[k].empty()) before += "/" + s.locals[k];
   }
-  std::string text = fmt::format("run {}, decision {}: {}/{}\ntask   {} ({}) on {}\nlimit  {} ({})\nafter  {}\n", run, number, d.direction,
-                                 d.local, s.task.name, s.task.family, s.device.fingerprint, s.bottleneck, shares, before);
+  std::string text = fmt::format("run {}, decision {}: {}/{}{}\ntask   {} ({}) on {}\nlimit  {} ({})\nafter  {}\n", record.run, record.number,
+                                 d.direction, d.local, trust_note(record.trusted), s.task.name, s.task.family, s.device.fingerprint, s.bottleneck, shares,
+                                 before);
   if (!s.closed.empty()) text += fmt::format("closed {}\n", fmt::join(s.closed, " "));
   constexpr const char* kHead = "\n  {:<32} {:>9} {:>11}  {}\n";
   if (!d.directions.empty()) {
@@ -368,10 +369,10 @@ CommandRun setup_memory_why(CLI::App& app) {
   return [options](Session& session) -> Result<int> {
     CAIRN_TRY(const MemoryStore store, open_memory(session, MemoryStore::Mode::read));
     CAIRN_TRY(const std::string run, find_run(store, options->run));
-    CAIRN_TRY(const std::string document, store.decision(run, options->number));
-    CAIRN_TRY(const StoredDecision stored, parse_decision(document));
-    CAIRN_TRY(const Json json, parse_json(document));
-    session.answer(Json{{"run", run}, {"number", options->number}, {"decision", json}}, decision_text(stored, run, options->number));
+    CAIRN_TRY(const DecisionRecord record, store.decision(run, options->number));
+    CAIRN_TRY(const StoredDecision stored, parse_decision(record.document));
+    CAIRN_TRY(const Json json, parse_json(record.document));
+    session.answer(Json{{"run", run}, {"number", options->number}, {"trusted", record.trusted}, {"decision", json}}, decision_text(stored, record));
     return 0;
   };
 }

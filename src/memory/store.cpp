@@ -164,10 +164,14 @@ Result<std::vector<RunRecord>> MemoryStore::runs() const { return read_runs(impl
 Result<std::vector<NodeStatistics>> MemoryStore::statistics() const { return read_statistics(impl_->database); }
 Result<std::vector<DeviceRows>> MemoryStore::devices() const { return read_devices(impl_->database); }
 
-Result<std::string> MemoryStore::decision(const std::string& run, std::uint64_t number) const {
-  CAIRN_TRY(Statement select, impl_->database.prepare("SELECT document FROM decision WHERE run = ? AND number = ?"));
+Result<DecisionRecord> MemoryStore::decision(const std::string& run, std::uint64_t number) const {
+  CAIRN_TRY(Statement select, impl_->database.prepare("SELECT document, trusted FROM decision WHERE run = ? AND number = ?"));
   CAIRN_TRY(const bool found, select.bind(run).bind(static_cast<std::int64_t>(number)).step());
-  if (found) return select.text();
+  if (found) {
+    DecisionRecord record{run, number, select.text()};
+    record.trusted = select.integer() != 0;
+    return record;
+  }
   CAIRN_TRY(Statement range, impl_->database.prepare("SELECT count(*), coalesce(min(number), 0), coalesce(max(number), 0) FROM decision WHERE run = ?"));
   CAIRN_TRY(const bool counted, range.bind(run).step());
   const std::int64_t count = counted ? range.integer() : 0;

@@ -122,7 +122,7 @@ class MemoryStore {
   Result<std::vector<RunRecord>> runs() const;
   Result<std::uint64_t> count_decisions(const std::string& run) const;
   // no_site if the run or its decision is not here.
-  Result<std::string> decision(const std::string& run, std::uint64_t number) const;
+  Result<DecisionRecord> decision(const std::string& run, std::uint64_t number) const;
   // Nodes, then edges, by part, origin, node, lag.
   Result<std::vector<NodeStatistics>> statistics() const;
   Result<std::vector<DeviceRows>> devices() const;

@@ -81,7 +81,7 @@ TEST_F(Store, KeepsCardsRunsAndDecisions) {
   const auto found = store.snapshot();
   ASSERT_TRUE(found.ok()) << render(found.error());
   EXPECT_EQ(describe(without_built_in(*found)), describe(content));
-  EXPECT_EQ(store.decision("run-a", 2).value(), "{}");
+  EXPECT_EQ(store.decision("run-a", 2).value().document, "{}");
   const auto missing = store.decision("run-a", 7);
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.error().message, "run 'run-a' has no decision 7, found 2 of them from 1 to 2");
