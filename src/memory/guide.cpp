@@ -74,14 +74,16 @@ struct MemoryGuide::Impl {
     return place;
   }
 
-  // A proposal of another proposer: named after its template or its only action.
+  // A proposal of another proposer: named after its template or its only action. What is neither a strategy nor a composite, a
+  // recalled trace or a bred sequence, stands under a direction of its own name: it says what a trace gained, and nothing of
+  // any direction. It has no card, for nobody could propose it again but as the trace that it is.
   Pending adopt(const StepOutcome& outcome) const {
     Pending p;
     const Proposal& made = *outcome.made;
     if (!made.template_name.empty() || made.actions.size() != 1) {
       p.decision.local = made.template_name.empty() ? "sequence" : made.template_name;
       p.decision.direction = composite_direction(p.decision.local);
-      if (p.decision.direction.empty()) p.decision.direction = direction_name(Direction::throughput);
+      if (p.decision.direction.empty()) p.decision.direction = p.decision.local;
     } else {
       const Strategy* strategy = find_strategy(made.actions[0].strategy);
       CAIRN_CHECK(strategy != nullptr);

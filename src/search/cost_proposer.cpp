@@ -35,6 +35,14 @@ struct Plan {
   }
 };
 
+// The composite that a plan is (local_moves.h): a restructuring with the schedule after it; without one the schedule of all
+// nests, or the template of the only nest.
+std::string plan_template(const Variant& variant, const Plan& plan) {
+  if (!variant.actions.empty()) return std::string(restructure_name(variant.how));
+  if (plan.picks.size() != 1) return "schedule";
+  return variant.choices[0][plan.picks[0]].choice.kind == NestChoice::Kind::tile ? "tile" : "sweep";
+}
+
 constexpr int kMaxThreads = 32;
 constexpr std::size_t kSingleMoves = 400;   // moves tried at a state when plans are used up
 
@@ -100,7 +108,7 @@ struct CostProposer::Impl {
     p.after = p.steps.back().after;
     p.predicted_seconds = predict_cost(p.after, target).seconds;
     p.origin = "cost-model";
-    p.template_name = std::string(restructure_name(v.how));
+    p.template_name = plan_template(v, plan);
     return p;
   }
 

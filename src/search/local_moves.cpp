@@ -20,12 +20,16 @@ constexpr std::size_t kComposites = 24;
 struct Composite {
   std::string_view name, direction;
 };
-constexpr std::array<Composite, 6> kAllComposites{{{"restructure/inline-fuse", "fusion"},
+constexpr std::array<Composite, 9> kAllComposites{{{"restructure/inline-fuse", "fusion"},
                                                     {"restructure/fuse", "fusion"},
                                                     {"restructure/inline", "fusion"},
                                                     {"schedule", "throughput"},
                                                     {"tile", "data_reuse"},
-                                                    {"sweep", "parallelism"}}};
+                                                    {"sweep", "parallelism"},
+                                                    // The cost model's plans (cost_proposer.cpp): a restructuring and the schedule after it, in one proposal.
+                                                    {"inline-fuse", "fusion"},
+                                                    {"fuse", "fusion"},
+                                                    {"inline", "fusion"}}};
 
 // Collects candidates of one local, one for each program that differs from the state and from the others.
 class Collector {

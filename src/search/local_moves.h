@@ -57,7 +57,8 @@ class MoveLists {
 Result<Proposal> propose_candidate(const SearchState& state, const Target& target, const LocalMoves& local, const MoveCandidate& candidate,
                                    std::string origin);
 
-// Direction of a composite, "" for a name that is none.
+// Direction of a composite, "" for a name that is none. Every template that a proposer names a proposal after is one, but
+// "recall": a recalled trace is what another run did, no way of doing it (memory/guide.cpp says where its rows stand).
 std::string_view composite_direction(std::string_view local);
 // Names of all composites.
 const std::vector<std::string>& composite_names();

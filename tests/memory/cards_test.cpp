@@ -6,7 +6,10 @@
 #include <set>
 
 #include "base/file.h"
+#include "ir/canon.h"
+#include "ir/text.h"
 #include "memory/policy.h"
+#include "search/cost_proposer.h"
 #include "search/local_moves.h"
 #include "strategy/strategy.h"
 
@@ -59,6 +62,27 @@ TEST(Cards, HoldTheSearchesComposites) {
     ASSERT_NE(card, nullptr) << name;
     EXPECT_EQ(card->direction, composite_direction(name)) << name;
   }
+}
+
+// What a proposer names its proposals after is a composite, and so has a card.
+TEST(Cards, HoldWhatTheCostModelNamesItsPlansAfter) {
+  const Target target = described_target();
+  std::set<std::string> templates;
+  for (const char* workload : {"matmul", "softmax", "linear_bias_gelu", "scaled_sum"}) {
+    SearchState root;
+    root.program = parse_program(*read_file(std::string("bench/workloads/") + workload + ".leir")).value();
+    root.hash = canonical_hash(root.program);
+    ProposeContext context;
+    context.count = 12;
+    context.seen = [](const Digest&) { return false; };
+    for (const Proposal& p : CostProposer(root.program, target).propose(root, context)) {
+      if (!p.template_name.empty()) templates.insert(p.template_name);
+    }
+  }
+  EXPECT_TRUE(templates.count("inline-fuse"));
+  EXPECT_TRUE(templates.count("tile"));
+  for (const std::string& name : templates) EXPECT_FALSE(composite_direction(name).empty()) << name;
+  EXPECT_TRUE(composite_direction("recall").empty()) << "a recalled trace is no strategy";
 }
 
 TEST(Cards, AreCheckedDistinctAndUnderKnownDirections) {
