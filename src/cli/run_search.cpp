@@ -40,6 +40,8 @@ Result<FileLock> lock_directory(const std::string& directory) {
   return Error{Code::environment, fmt::format("{}: another search is writing there", directory), {}, {"wait for it, or give another --out"}};
 }
 
+std::string resume_note(const std::string& directory) { return "run the same command again to resume from " + join_path(directory, "journal.jsonl"); }
+
 constexpr double kSlowed = 2;   // times the time in the search
 
 bool slowed_down(const std::vector<const SearchState*>& finalists, const std::vector<EvalResult>& results) {
@@ -59,6 +61,7 @@ Result<void> settle(SearchRun& run, const SearchEngine& engine) {
   // Kernels that wait for their threads are slowed most where others use the machine: such a moment gets a second chance.
   if (slowed_down(finalists, results)) results = run.evaluator->remeasure(programs);
   if (results.size() != programs.size() || !results[0].passed() || !results[0].time) {
+    if (interrupted() != 0) return Error{Code::interrupted, "interrupted while the winners were measured again", {}, {}};
     return Error{Code::run, "the final measurement of the naive program failed: " + (results.empty() ? "" : results[0].reason), {}, {}};
   }
   run.naive_time = *results[0].time;
@@ -192,11 +195,14 @@ Result<SearchRun> run_search(Session& session, const Loaded& loaded, const std::
   if (interrupted() != 0) {
     Error error{Code::interrupted, fmt::format("interrupted after {} evaluations; best so far {:.2f}x naive",
                                                run.summary.ledger.evaluations, run.summary.naive_seconds / run.summary.best_seconds), {}, {}};
-    if (!directory.empty()) error.notes.push_back("run the same command again to resume from " + join_path(directory, "journal.jsonl"));
+    if (!directory.empty()) error.notes.push_back(resume_note(directory));
     return error;
   }
   if (!run.evaluator->executes()) run.summary.notes.push_back("all times are predicted: the device is simulated, nothing was compiled or run");
-  CAIRN_CHECKED(settle(run, engine));
+  if (Result<void> settled = settle(run, engine); !settled.ok()) {
+    if (interrupted() != 0 && !directory.empty()) settled.error().notes.push_back(resume_note(directory));
+    return settled.error();
+  }
   return run;
 }
 

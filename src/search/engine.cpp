@@ -62,6 +62,7 @@ Result<void> SearchEngine::start() {
     record = *old;
   } else {
     record.result = evaluate_charged(naive.program);
+    if (interrupted() != 0) return Error{Code::interrupted, "interrupted while the naive program was measured", {}, {}};
     refresh_wall();
     record.wall_seconds = ledger_.wall_seconds;
     CAIRN_CHECKED(journal_.append(record));
