@@ -12,11 +12,14 @@ class FileLock {
  public:
   // Empty if another process, or this one by another lock, holds it.
   static Result<std::optional<FileLock>> try_take(const std::string& path);
+  // The same on a file that is made if it is not there; it stays when the lock ends.
+  static Result<std::optional<FileLock>> try_make(const std::string& path);
   FileLock(FileLock&& other) noexcept;
   FileLock& operator=(FileLock&& other) noexcept;
   ~FileLock();
 
  private:
+  static Result<std::optional<FileLock>> try_open(const std::string& path, int flags);
   explicit FileLock(int fd) : fd_(fd) {}
   int fd_ = -1;
 };

@@ -42,6 +42,7 @@ Progress::~Progress() {
 }
 
 void Progress::update(std::uint64_t done, const std::string& note) {
+  done_ = done;
   if (mode_ == Mode::off || finished_) return;
   const double now = clock_.now();
   if (last_ >= 0 && now - last_ < (mode_ == Mode::terminal ? kTerminalGap : kLineGap)) return;
@@ -62,6 +63,8 @@ void Progress::update(std::uint64_t done, const std::string& note) {
   write_err("\r" + text + "\x1b[K");
   drawn_ = true;
 }
+
+void Progress::wait(const std::string& what) { update(done_, "waiting: " + what); }
 
 void Progress::finish(const std::string& note) {
   if (mode_ == Mode::off || finished_) return;

@@ -16,6 +16,8 @@ class Progress {
   ~Progress();
   // done of total units; note is free text ("best 3.1x").
   void update(std::uint64_t done, const std::string& note);
+  // Says what the work waits for, after what was done last.
+  void wait(const std::string& what);
   void finish(const std::string& note);
 
  private:
@@ -23,6 +25,7 @@ class Progress {
   Mode mode_;
   std::string title_;
   std::uint64_t total_;
+  std::uint64_t done_ = 0;
   double start_ = 0;
   double last_ = -1;
   bool drawn_ = false;

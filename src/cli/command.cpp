@@ -61,6 +61,17 @@ void Session::answer(const Json& json, const std::string& text) {
   else print(text);
 }
 
+void Session::show_wait(double seconds) {
+  if (seconds < 1) return;   // a candidate or two of the other process
+  const std::string what = "another process measures on this device";
+  if (progress) progress->wait(what);
+  else note_once("waiting: " + what);
+}
+
+void Session::note_once(const std::string& text) {
+  if (noted_.insert(text).second) std::fputs(fmt::format("note: {}\n", text).c_str(), stderr);
+}
+
 std::string bug_text(const std::string& what) {
   return fmt::format("cairn: bug: {}\n  please send this line, the command and its input files; 'cairn version' says which "
                      "build this is\n", what);

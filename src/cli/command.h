@@ -2,11 +2,13 @@
 #pragma once
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/progress.h"
 #include "base/result.h"
 #include "cli/settings.h"
 
@@ -37,6 +39,7 @@ class Session {
   const bool simulated;          // --device simulated: predicted times, nothing is compiled or run
   FakeClock simulated_clock;     // advances by its evaluations only, so that two runs are the same to the byte
   Clock& clock;
+  Progress* progress = nullptr;  // of the search under way, if there is one
   std::string subject;   // the program file that the command works on; `file` of JSON answers and errors
   // Text on stdout, as it is.
   void print(const std::string& text);
@@ -44,7 +47,26 @@ class Session {
   // A result: the JSON with --json or --json=lines (one line), else the text. An object gets `version`, `file` (the
   // subject) and `ok` first.
   void answer(const Json& json, const std::string& text);
+  // Shows that another process measures, once that has lasted a while; one note where no progress is shown.
+  void show_wait(double seconds);
+  // Says something on stderr unless it was said before.
+  void note_once(const std::string& text);
   bool wants_json() const { return line.json || line.json_lines; }
+
+ private:
+  std::set<std::string> noted_;
+};
+
+// What a session shows while this lives.
+class ShownProgress {
+ public:
+  ShownProgress(Session& session, Progress* progress) : session_(session) { session.progress = progress; }
+  ShownProgress(const ShownProgress&) = delete;
+  ShownProgress& operator=(const ShownProgress&) = delete;
+  ~ShownProgress() { session_.progress = nullptr; }
+
+ private:
+  Session& session_;
 };
 
 // Returns the exit code, or an error that main renders and maps.

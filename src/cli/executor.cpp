@@ -24,6 +24,10 @@ Result<std::unique_ptr<Evaluator>> make_cpu_task(Session& session, const Loaded&
   task.fixed_inputs = loaded.values;
   CAIRN_TRY(task.seed, session.settings.number("seed"));
   if (options.cache_directory.empty()) options.cache_directory = cache_directory_of(session);
+  // Of all searches on this machine, whatever cache they use.
+  options.lane.directory = join_path(cache_directory(), "lanes");
+  options.lane.on_wait = [&session](double seconds) { session.show_wait(seconds); };
+  options.lane.on_note = [&session](const std::string& note) { session.note_once(note); };
   return make_cpu_evaluator(std::move(task), target, options, session.clock);
 }
 

@@ -177,6 +177,7 @@ Result<SearchRun> run_search(Session& session, const Loaded& loaded, const std::
   const std::size_t replayable = journal.replayable();
   CAIRN_TRY(const Progress::Mode mode, progress_mode(session.settings));
   Progress progress(session.clock, mode, loaded.name, options.budget.evaluations);
+  std::optional<ShownProgress> shown(std::in_place, session, &progress);
   options.on_progress = [&](const SearchSummary& s) {
     progress.update(s.ledger.evaluations, fmt::format("best {:.3g} ms, {:.2f}x naive", s.best_seconds * 1e3, s.naive_seconds / s.best_seconds));
   };
@@ -185,6 +186,7 @@ Result<SearchRun> run_search(Session& session, const Loaded& loaded, const std::
   CAIRN_CHECKED(algorithm->run(engine));
   CAIRN_TRY(run.summary, engine.finish());
   progress.finish(run.summary.stop_reason);
+  shown.reset();
   if (replayable > 0) run.summary.notes.push_back(fmt::format("{} journalled results were replayed", replayable));
   if (memory && interrupted() == 0) {
     for (std::string& note : memory->finish(session.clock)) run.summary.notes.push_back(std::move(note));

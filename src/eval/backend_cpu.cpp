@@ -68,7 +68,7 @@ struct Prepared {
 class CpuEvaluator : public Evaluator {
  public:
   CpuEvaluator(EvalTask task, const Target& target, const CpuEvalOptions& options, Clock& clock)
-      : task_(std::move(task)), target_(target), options_(options), clock_(clock), cache_(options.cache_directory),
+      : task_(std::move(task)), target_(target), options_(options), clock_(clock), cache_(options.cache_directory), lane_(options.lane, name_cpu_lane(), clock),
         pool_(static_cast<unsigned>(std::max(1, target.cores))) {
     judge_options_.call_seconds = options.run_seconds;
     judge_options_.memory_bytes = options.memory_bytes;
@@ -122,13 +122,15 @@ class CpuEvaluator : public Evaluator {
   }
 
   EvalResult evaluate(const Program& candidate) override {
-    const double start = clock_.now();
+    const double start = begin();
     const std::shared_ptr<Prepared> prepared = take(candidate);
     EvalResult result = prepared->result;
     if (!prepared->kernel) return finish(std::move(result), start);
     const std::string key = digest_bytes(task_key_ + prepared->kernel->object.key).hex();
     if (auto known = cache_.find(key)) return *std::move(known);
     pool_.wait();  // compilers must not disturb the clock
+    const auto turn = lane_.take();
+    if (!turn.ok()) return finish(host_failure(std::move(result), turn.error()), start);
     if (!check(*prepared->kernel, &result)) return finish(std::move(result), start);
     if (const auto timed = judge_->time({&*prepared->kernel}, judge_options_, {&result}); !timed.ok()) {
       return finish(host_failure(std::move(result), timed.error()), start);
@@ -143,17 +145,19 @@ class CpuEvaluator : public Evaluator {
   std::vector<EvalResult> remeasure(const std::vector<Program>& programs) override {
     constexpr int kSamples = 15;
     constexpr double kSeconds = 0.5;
-    const double start = clock_.now();
+    const double start = begin();
     std::vector<EvalResult> results(programs.size());
     std::vector<std::shared_ptr<Prepared>> prepared;
     for (const Program& p : programs) prepare(p);
     for (const Program& p : programs) prepared.push_back(take(p));
     pool_.wait();
+    const auto turn = lane_.take();
     std::vector<const BuiltKernel*> kernels;
     std::vector<EvalResult*> timed;
     for (std::size_t i = 0; i < programs.size(); ++i) {
       results[i] = prepared[i]->result;
-      if (!prepared[i]->kernel || !check(*prepared[i]->kernel, &results[i])) continue;
+      if (!turn.ok()) results[i] = host_failure(std::move(results[i]), turn.error());
+      if (!turn.ok() || !prepared[i]->kernel || !check(*prepared[i]->kernel, &results[i])) continue;
       kernels.push_back(&*prepared[i]->kernel);
       timed.push_back(&results[i]);
     }
@@ -181,9 +185,11 @@ class CpuEvaluator : public Evaluator {
     return result;
   }
 
+  // Waiting for other processes is no cost of a result.
+  double begin() const { return clock_.now() - lane_.waited(); }
   EvalResult finish(EvalResult result, double start) const {
     result.floor_seconds = floor_seconds_;
-    result.run_seconds = clock_.now() - start;
+    result.run_seconds = begin() - start;
     return result;
   }
 
@@ -261,6 +267,7 @@ class CpuEvaluator : public Evaluator {
   const CpuEvalOptions options_;
   Clock& clock_;
   const ResultCache cache_;
+  MeasureLane lane_;
   JudgeOptions judge_options_;
   std::unique_ptr<Compiler> compiler_;
   std::unique_ptr<References> references_;

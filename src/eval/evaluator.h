@@ -7,6 +7,7 @@
 
 #include "analysis/target.h"
 #include "base/clock.h"
+#include "eval/lane.h"
 #include "ir/interp.h"
 #include "ir/program.h"
 #include "verify/certificate.h"
@@ -71,6 +72,7 @@ struct CpuEvalOptions {
   int min_samples = 5;
   double sample_seconds = 0.2;     // time spent sampling a candidate in a search
   int threads = 0;                 // 0: target cores
+  LaneOptions lane;                // kernels run in a turn of the machine's lane; without a directory at any time
 };
 // The CPU backend. Refuses with environment if there is no C compiler.
 Result<std::unique_ptr<Evaluator>> make_cpu_evaluator(EvalTask task, const Target& target,

@@ -23,6 +23,21 @@ TEST(FileLock, OneAtATimeAndFreeAfterwards) {
   EXPECT_TRUE(FileLock::try_take(directory)->has_value());
 }
 
+TEST(FileLock, MakesItsFileWhereThatIsAskedFor) {
+  const auto scratch = ScratchDir::create("cairn-lock");
+  ASSERT_TRUE(scratch.ok());
+  const std::string path = join_path(scratch->path(), "lane");
+  {
+    const auto first = FileLock::try_make(path);
+    ASSERT_TRUE(first.ok()) << render(first.error());
+    EXPECT_TRUE(first->has_value());
+    EXPECT_FALSE(FileLock::try_make(path)->has_value());
+  }
+  EXPECT_TRUE(file_exists(path));
+  EXPECT_TRUE(FileLock::try_make(path)->has_value());
+  EXPECT_EQ(FileLock::try_make(join_path(path, "below a file")).error().code, Code::io);
+}
+
 TEST(FileLock, ReportsAPlaceThatIsNotThere) {
   const auto lock = FileLock::try_take("/nonexistent/run");
   ASSERT_FALSE(lock.ok());
