@@ -15,28 +15,6 @@
 namespace cairn {
 
 namespace {
-class Fd {
- public:
-  explicit Fd(int fd) : fd_(fd) {}
-  ~Fd() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Fd(const Fd&) = delete;
-  Fd& operator=(const Fd&) = delete;
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
-
-int open_retry(const char* path, int flags, mode_t mode = 0) {
-  for (;;) {
-    const int fd = ::open(path, flags | O_CLOEXEC, mode);
-    if (fd >= 0 || errno != EINTR) return fd;
-  }
-}
-
 // Writes everything; 0 or the errno of the failing write.
 int write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
@@ -59,8 +37,8 @@ int sync_fd(int fd) {
 
 // Makes a rename durable; a directory that cannot be synced is not an error of the write.
 void sync_directory(const std::string& path) {
-  const Fd fd(open_retry(path.c_str(), O_RDONLY | O_DIRECTORY));
-  if (fd.get() >= 0) (void)sync_fd(fd.get());
+  const OwnedFd fd = open_retry(path, O_RDONLY | O_DIRECTORY);
+  if (fd.held()) (void)sync_fd(fd.get());
 }
 }  // namespace
 
@@ -71,8 +49,8 @@ Error errno_error(std::string_view action, const std::string& path, int error_nu
 }
 
 Result<std::string> read_file(const std::string& path) {
-  const Fd fd(open_retry(path.c_str(), O_RDONLY));
-  if (fd.get() < 0) return errno_error("read", path, errno);
+  const OwnedFd fd = open_retry(path, O_RDONLY);
+  if (!fd.held()) return errno_error("read", path, errno);
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) return errno_error("read", path, errno);
   if (S_ISDIR(info.st_mode)) return errno_error("read", path, EISDIR);
@@ -93,8 +71,8 @@ Result<std::string> read_file(const std::string& path) {
 namespace {
 // Devices and pipes cannot be replaced by a rename, and must not be: their bytes are written where they go.
 Result<void> write_special(const std::string& path, std::string_view bytes) {
-  Fd fd(open_retry(path.c_str(), O_WRONLY));
-  if (fd.get() < 0) return errno_error("write", path, errno);
+  OwnedFd fd = open_retry(path, O_WRONLY);
+  if (!fd.held()) return errno_error("write", path, errno);
   int failure = write_all(fd.get(), bytes);
   if (::close(fd.release()) != 0 && failure == 0 && errno != EINTR) failure = errno;
   if (failure != 0) return errno_error("write", path, failure);
@@ -116,8 +94,8 @@ Result<void> write_file_atomic(const std::string& given, std::string_view bytes)
     }
   }
   const std::string temporary = fmt::format("{}.tmp.{}.{}", path, ::getpid(), counter++);
-  Fd fd(open_retry(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0666));
-  if (fd.get() < 0) return errno_error("write", given, errno);
+  OwnedFd fd = open_retry(temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
+  if (!fd.held()) return errno_error("write", given, errno);
   if (exists) (void)::fchmod(fd.get(), info.st_mode & 07777);  // a rewritten file keeps its permissions
   int failure = write_all(fd.get(), bytes);
   if (failure == 0) failure = sync_fd(fd.get());
@@ -179,34 +157,26 @@ std::string join_path(const std::string& a, const std::string& b) {
 }
 
 Result<AppendLog> AppendLog::open(const std::string& path) {
-  const int fd = open_retry(path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);
-  if (fd < 0) return errno_error("open", path, errno);
-  return AppendLog(fd);
-}
-AppendLog::AppendLog(AppendLog&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-AppendLog& AppendLog::operator=(AppendLog&& other) noexcept {
-  std::swap(fd_, other.fd_);
-  return *this;
-}
-AppendLog::~AppendLog() {
-  if (fd_ >= 0) ::close(fd_);
+  OwnedFd fd = open_retry(path, O_WRONLY | O_CREAT | O_APPEND, 0666);
+  if (!fd.held()) return errno_error("open", path, errno);
+  return AppendLog(std::move(fd));
 }
 
 Result<void> AppendLog::append(std::string_view line, bool sync) {
   const std::string whole = std::string(line) + '\n';
   struct stat info {};
-  if (::fstat(fd_, &info) != 0) return errno_error("append to", "the log", errno);
+  if (::fstat(fd_.get(), &info) != 0) return errno_error("append to", "the log", errno);
   ssize_t n = 0;
   do {
-    n = ::write(fd_, whole.data(), whole.size());
+    n = ::write(fd_.get(), whole.data(), whole.size());
   } while (n < 0 && errno == EINTR);
   if (n != static_cast<ssize_t>(whole.size())) {
     const int failure = n < 0 ? errno : ENOSPC;
-    if (n > 0) (void)!::ftruncate(fd_, info.st_size);
+    if (n > 0) (void)!::ftruncate(fd_.get(), info.st_size);
     return errno_error("append to", "the log", failure);
   }
   if (sync) {
-    if (const int failure = sync_fd(fd_); failure != 0) return errno_error("sync", "the log", failure);
+    if (const int failure = sync_fd(fd_.get()); failure != 0) return errno_error("sync", "the log", failure);
   }
   return {};
 }

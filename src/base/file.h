@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/fd.h"
 #include "base/result.h"
 
 namespace cairn {
@@ -41,24 +42,21 @@ class ScratchDir {
   const std::string& path() const { return path_; }
 
  private:
-  ScratchDir(std::string path, int lock_fd) : path_(std::move(path)), lock_fd_(lock_fd) {}
+  ScratchDir(std::string path, OwnedFd lock) : path_(std::move(path)), lock_(std::move(lock)) {}
   std::string path_;
-  int lock_fd_ = -1;
+  OwnedFd lock_;
 };
 
 // Append-only line log: each append is one write(2) of a whole line, optionally fsynced.
 class AppendLog {
  public:
   static Result<AppendLog> open(const std::string& path);
-  AppendLog(AppendLog&&) noexcept;
-  AppendLog& operator=(AppendLog&&) noexcept;
-  ~AppendLog();
   // Appends line + '\n'; refuses on a short write (disk full) after cutting the torn tail off.
   Result<void> append(std::string_view line, bool sync);
 
  private:
-  explicit AppendLog(int fd) : fd_(fd) {}
-  int fd_ = -1;
+  explicit AppendLog(OwnedFd fd) : fd_(std::move(fd)) {}
+  OwnedFd fd_;
 };
 
 }  // namespace cairn

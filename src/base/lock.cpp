@@ -5,7 +5,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include "base/file.h"
 
@@ -15,23 +14,20 @@ Result<std::optional<FileLock>> FileLock::try_take(const std::string& path) { re
 Result<std::optional<FileLock>> FileLock::try_make(const std::string& path) { return try_open(path, O_RDONLY | O_CREAT); }
 
 Result<std::optional<FileLock>> FileLock::try_open(const std::string& path, int flags) {
-  const int fd = ::open(path.c_str(), flags | O_CLOEXEC, 0644);
-  if (fd < 0) return errno_error("open", path, errno);
-  FileLock lock(fd);
-  if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return std::optional<FileLock>(std::move(lock));
+  OwnedFd fd = open_retry(path, flags, 0644);
+  if (!fd.held()) return errno_error("open", path, errno);
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return std::optional<FileLock>(FileLock(std::move(fd)));
   if (errno == EWOULDBLOCK) return std::optional<FileLock>();
   return errno_error("lock", path, errno);
 }
 
-FileLock::FileLock(FileLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
 FileLock& FileLock::operator=(FileLock&& other) noexcept {
-  std::swap(fd_, other.fd_);
+  FileLock old(std::move(other));
+  std::swap(fd_, old.fd_);
   return *this;
 }
 FileLock::~FileLock() {
-  if (fd_ < 0) return;
-  ::flock(fd_, LOCK_UN);   // a child that is being started may have the descriptor too
-  ::close(fd_);
+  if (fd_.held()) ::flock(fd_.get(), LOCK_UN);   // a child that is being started may have the descriptor too
 }
 
 }  // namespace cairn

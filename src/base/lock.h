@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "base/fd.h"
 #include "base/result.h"
 
 namespace cairn {
@@ -14,14 +15,14 @@ class FileLock {
   static Result<std::optional<FileLock>> try_take(const std::string& path);
   // The same on a file that is made if it is not there; it stays when the lock ends.
   static Result<std::optional<FileLock>> try_make(const std::string& path);
-  FileLock(FileLock&& other) noexcept;
+  FileLock(FileLock&&) noexcept = default;
   FileLock& operator=(FileLock&& other) noexcept;
   ~FileLock();
 
  private:
   static Result<std::optional<FileLock>> try_open(const std::string& path, int flags);
-  explicit FileLock(int fd) : fd_(fd) {}
-  int fd_ = -1;
+  explicit FileLock(OwnedFd fd) : fd_(std::move(fd)) {}
+  OwnedFd fd_;
 };
 
 }  // namespace cairn

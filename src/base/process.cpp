@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/file.h"
 #include "base/interrupt.h"
 
@@ -29,41 +30,23 @@ extern char** environ;
 namespace cairn {
 
 namespace {
-class Fd {
- public:
-  explicit Fd(int fd = -1) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Fd() { reset(); }
-  int get() const { return fd_; }
-  void reset() {
-    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-  }
-
- private:
-  int fd_;
-};
-
 struct Pipe {
-  Fd read, write;
+  OwnedFd read, write;
 };
 Result<Pipe> make_pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return errno_error("make", "a pipe", errno);
-  return Pipe{Fd(ends[0]), Fd(ends[1])};
+  return Pipe{OwnedFd(ends[0]), OwnedFd(ends[1])};
 }
 
 // The child's stdin: what it reads lies in memory, so that nobody has to feed a pipe.
-Result<Fd> make_stdin(const std::string& bytes) {
+Result<OwnedFd> make_stdin(const std::string& bytes) {
   if (bytes.empty()) {
-    Fd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-    if (null.get() < 0) return errno_error("open", "/dev/null", errno);
+    OwnedFd null = open_retry("/dev/null", O_RDONLY);
+    if (!null.held()) return errno_error("open", "/dev/null", errno);
     return null;
   }
-  Fd memory(::memfd_create("stdin", MFD_CLOEXEC));
+  OwnedFd memory(::memfd_create("stdin", MFD_CLOEXEC));
   if (memory.get() < 0) return errno_error("make", "a memory file", errno);
   std::size_t done = 0;
   while (done < bytes.size()) {
@@ -158,7 +141,7 @@ void set_limits(Launch& launch, const ProcessLimits& limits) {
 
 // One output stream of the child.
 struct Stream {
-  Fd fd;
+  OwnedFd fd;
   std::string* text;
 };
 
@@ -204,7 +187,7 @@ class Child {
 
  private:
   pid_t pid_;
-  Fd watch_;
+  OwnedFd watch_;
   int status_ = 0;
 };
 
@@ -262,7 +245,7 @@ Result<ProcessResult> run_process(const ProcessSpec& spec) {
   std::vector<std::string> variables = make_environment(spec);
   const std::vector<char*> argv = pointers_to(arguments);
   const std::vector<char*> envp = pointers_to(variables);
-  CAIRN_TRY(Fd in, make_stdin(spec.stdin_bytes));
+  CAIRN_TRY(OwnedFd in, make_stdin(spec.stdin_bytes));
   CAIRN_TRY(Pipe out, make_pipe());
   CAIRN_TRY(Pipe err, make_pipe());
   CAIRN_TRY(Pipe failure, make_pipe());

@@ -25,13 +25,12 @@ void remove_stale(const std::string& parent, const std::string& prefix) {
     const std::string name = entry->d_name;
     if (name.compare(0, start.size(), start) != 0 || name.size() != start.size() + 6) continue;
     const std::string path = join_path(parent, name);
-    const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0) continue;
+    const OwnedFd fd = open_retry(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (!fd.held()) continue;
     struct stat info {};
-    const bool ours = ::fstat(fd, &info) == 0 && info.st_uid == ::geteuid() &&
+    const bool ours = ::fstat(fd.get(), &info) == 0 && info.st_uid == ::geteuid() &&
                       info.st_mtime + kStaleSeconds < std::time(nullptr);
-    if (ours && ::flock(fd, LOCK_EX | LOCK_NB) == 0) remove_tree(path);
-    ::close(fd);
+    if (ours && ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) remove_tree(path);
   }
   ::closedir(directory);
 }
@@ -61,21 +60,20 @@ Result<ScratchDir> ScratchDir::create(const std::string& prefix) {
   remove_stale(parent, prefix);
   std::string path = join_path(parent, prefix + "-XXXXXX");
   if (::mkdtemp(path.data()) == nullptr) return errno_error("make a scratch directory in", parent, errno);
-  const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd >= 0) ::flock(fd, LOCK_SH | LOCK_NB);
-  return ScratchDir(std::move(path), fd);
+  OwnedFd lock = open_retry(path, O_RDONLY | O_DIRECTORY);
+  if (lock.held()) ::flock(lock.get(), LOCK_SH | LOCK_NB);
+  return ScratchDir(std::move(path), std::move(lock));
 }
 
 ScratchDir::ScratchDir(ScratchDir&& other) noexcept
-    : path_(std::exchange(other.path_, {})), lock_fd_(std::exchange(other.lock_fd_, -1)) {}
+    : path_(std::exchange(other.path_, {})), lock_(std::move(other.lock_)) {}
 ScratchDir& ScratchDir::operator=(ScratchDir&& other) noexcept {
   std::swap(path_, other.path_);
-  std::swap(lock_fd_, other.lock_fd_);
+  std::swap(lock_, other.lock_);
   return *this;
 }
 ScratchDir::~ScratchDir() {
   if (!path_.empty()) remove_tree(path_);
-  if (lock_fd_ >= 0) ::close(lock_fd_);
 }
 
 }  // namespace cairn

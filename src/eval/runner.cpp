@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/file.h"
 #include "base/process.h"
 
@@ -20,21 +21,15 @@ namespace cairn {
 extern const int kRunnerHookLinked;
 
 Result<MappedFile> MappedFile::open(const std::string& path, std::size_t expected_bytes) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return errno_error("read", path, errno);
+  const OwnedFd fd = open_retry(path, O_RDONLY);
+  if (!fd.held()) return errno_error("read", path, errno);
   struct stat info {};
-  if (::fstat(fd, &info) != 0 || static_cast<std::size_t>(info.st_size) != expected_bytes) {
-    ::close(fd);
+  if (::fstat(fd.get(), &info) != 0 || static_cast<std::size_t>(info.st_size) != expected_bytes) {
     return Error{Code::io, fmt::format("{} has {} bytes, expected {}", path, info.st_size, expected_bytes), {}, {}};
   }
-  if (expected_bytes == 0) {
-    ::close(fd);
-    return MappedFile(nullptr, 0);
-  }
-  void* data = ::mmap(nullptr, expected_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-  const int failure = errno;
-  ::close(fd);
-  if (data == MAP_FAILED) return errno_error("map", path, failure);
+  if (expected_bytes == 0) return MappedFile(nullptr, 0);
+  void* data = ::mmap(nullptr, expected_bytes, PROT_READ, MAP_PRIVATE, fd.get(), 0);
+  if (data == MAP_FAILED) return errno_error("map", path, errno);
   return MappedFile(static_cast<const unsigned char*>(data), expected_bytes);
 }
 MappedFile::MappedFile(MappedFile&& other) noexcept

@@ -124,8 +124,8 @@ Worker::Worker(const Job& job, const std::vector<Bank>& banks) : job_(job), bank
   if (pid_ == 0) serve(commands[0], replies[1]);
   ::close(commands[0]);
   ::close(replies[1]);
-  command_fd_ = commands[1];
-  reply_fd_ = replies[0];
+  command_ = OwnedFd(commands[1]);
+  reply_ = OwnedFd(replies[0]);
   Reply hello{};
   failure_ = read_reply(&hello, sizeof hello, 30);
   sandbox_ = shared_->sandbox;
@@ -133,8 +133,6 @@ Worker::Worker(const Job& job, const std::vector<Bank>& banks) : job_(job), bank
 
 Worker::~Worker() {
   end();
-  if (command_fd_ >= 0) ::close(command_fd_);
-  if (reply_fd_ >= 0) ::close(reply_fd_);
   if (shared_ != nullptr) ::munmap(static_cast<void*>(shared_), sizeof(Shared));
 }
 
@@ -215,14 +213,14 @@ CallResult Worker::read_reply(void* reply, std::size_t size, double seconds) {
   const double start = system_clock().now();
   for (;;) {
     const double left = start + seconds - system_clock().now();
-    pollfd watched{reply_fd_, POLLIN, 0};
+    pollfd watched{reply_.get(), POLLIN, 0};
     const int ready = left <= 0 ? 0 : ::poll(&watched, 1, static_cast<int>(std::ceil(std::min(left, 3600.0) * 1000)));
     if (ready < 0 && errno == EINTR) continue;
     if (ready <= 0) {
       end();
       return {Outcome::timeout, fmt::format("no result after {:.3g} s", seconds)};
     }
-    if (!read_whole(reply_fd_, reply, size)) return describe_death();
+    if (!read_whole(reply_.get(), reply, size)) return describe_death();
     return {};
   }
 }
@@ -258,7 +256,7 @@ CallResult Worker::call(int kernel, int first, int count) {
   if (failure_.outcome != Outcome::ok) return failure_;
   const Command command{kernel, first, count};
   const double start = system_clock().now();
-  if (::write(command_fd_, &command, sizeof command) != static_cast<ssize_t>(sizeof command)) {
+  if (::write(command_.get(), &command, sizeof command) != static_cast<ssize_t>(sizeof command)) {
     failure_ = describe_death();
     return failure_;
   }

@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include "base/fd.h"
 #include "eval/bank.h"
 #include "eval/job.h"
 
@@ -42,8 +43,7 @@ class Worker {
   const std::vector<Bank>& banks_;
   Shared* shared_ = nullptr;
   pid_t pid_ = -1;
-  int command_fd_ = -1;
-  int reply_fd_ = -1;
+  OwnedFd command_, reply_;
   CallResult failure_;
   std::string sandbox_;
 };
