@@ -5,6 +5,7 @@
 #include "analysis/affine.h"
 #include "analysis/cost_internal.h"
 #include "ir/self_update.h"
+#include "ir/subscripts.h"
 #include "ir/typing.h"
 
 namespace cairn::cost {
@@ -77,10 +78,6 @@ Band find_band(const std::vector<const Stmt*>& enclosing) {
   return band;
 }
 
-bool uses(const std::vector<ExprPtr>& subscripts, const std::string& var) {
-  return std::any_of(subscripts.begin(), subscripts.end(), [&](const ExprPtr& s) { return uses_var(*s, var); });
-}
-
 }  // namespace
 
 Arithmetic count_arithmetic(const Program& program, const Expr& rhs, ComputeType) {
@@ -127,7 +124,7 @@ EquationCost cost_of_equation(const Program& program, const Stmt& equation, cons
   const auto depends_product = [&](const std::vector<ExprPtr>& subs) {
     double n = 1;
     for (const Stmt* u : band.unrolled) {
-      if (uses(subs, u->var)) n *= static_cast<double>(u->extent);
+      if (subscripts_use(subs, u->var)) n *= static_cast<double>(u->extent);
     }
     return n;
   };
@@ -156,7 +153,7 @@ EquationCost cost_of_equation(const Program& program, const Stmt& equation, cons
     const Tensor* t = program.find(name);
     if (in_registers(t, subs)) return 0.0;
     const double copies = depends_product(subs);
-    const bool moves = !step_var.empty() && uses(subs, step_var);
+    const bool moves = !step_var.empty() && subscripts_use(subs, step_var);
     const Shape shape = shape_of(name);
     const auto stride = moves && !shape.empty() ? stride_of(subs, shape, step_var) : std::optional<std::int64_t>(moves ? 1 : 0);
     const bool unit = stride && (*stride == 1 || *stride == 0);
@@ -173,16 +170,16 @@ EquationCost cost_of_equation(const Program& program, const Stmt& equation, cons
       const bool is_target = self && &e == self->self;
       if (!is_target) {
         const double n = note_access(e.name, e.args, false);
-        const bool invariant = band.serial && !uses(e.args, band.serial->var);
+        const bool invariant = band.serial && !subscripts_use(e.args, band.serial->var);
         loads += invariant ? n / serial_trips : n;
       }
       return false;
     }
     return true;
   });
-  const bool accumulates = self && band.serial && !uses(equation.subscripts, band.serial->var) &&
-                           (!band.vector || uses(equation.subscripts, band.vector->var));
-  const bool reduces_lanes = self && band.vector && !uses(equation.subscripts, band.vector->var);
+  const bool accumulates = self && band.serial && !subscripts_use(equation.subscripts, band.serial->var) &&
+                           (!band.vector || subscripts_use(equation.subscripts, band.vector->var));
+  const bool reduces_lanes = self && band.vector && !subscripts_use(equation.subscripts, band.vector->var);
   double stores = note_access(equation.tensor, equation.subscripts, true);
   if (self && !accumulates && !reduces_lanes && stores > 0) loads += stores;
   if (accumulates || reduces_lanes) stores /= serial_trips;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/flow_state.h"
+#include "ir/subscripts.h"
 
 namespace cairn {
 
@@ -19,7 +20,7 @@ ExprPtr all_first(const Access& write) {
   ExprPtr cond;
   for (const Stmt* loop : write.loops) {
     if (loop->extent == 1) continue;
-    if (std::any_of(write.subscripts.begin(), write.subscripts.end(), [&](const ExprPtr& e) { return uses_var(*e, loop->var); })) continue;
+    if (subscripts_use(write.subscripts, loop->var)) continue;
     ExprPtr zero = make_expr(Op::eq, {make_var(loop->var), make_int(0)});
     cond = cond ? make_expr(Op::logical_and, {cond, zero}) : zero;
   }

@@ -9,6 +9,7 @@
 
 #include "ir/parser.h"
 #include "ir/steptp_hints.h"
+#include "ir/subscripts.h"
 #include "ir/walk.h"
 
 namespace cairn {
@@ -143,7 +144,7 @@ class WrittenOnce {
       if (around_[i]->is_test() && uses_var(*around_[i]->cond, var)) return true;
     }
     return uses_var(*equation.rhs, var) ||
-           std::any_of(equation.subscripts.begin(), equation.subscripts.end(), [&](const ExprPtr& e) { return uses_var(*e, var); });
+           subscripts_use(equation.subscripts, var);
   }
   StmtPtr guard(const StmtPtr& equation) const {
     const Tensor* target = program_.find(equation->tensor);

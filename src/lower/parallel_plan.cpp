@@ -4,6 +4,7 @@
 #include <set>
 
 #include "analysis/promise.h"
+#include "ir/subscripts.h"
 #include "lower/plan.h"
 
 namespace cairn {
@@ -145,8 +146,7 @@ ParallelPlan plan_loop(const Program& program, const Target& target, const StmtP
     // Private: rewritten in every iteration before it is read (the storage rule), unless the loop's own
     // variable addresses it (a scan).
     const bool by_var = std::any_of(list.begin(), list.end(), [&loop](const Mention& m) {
-      return std::any_of(m.subscripts->begin(), m.subscripts->end(),
-                         [&loop](const ExprPtr& s) { return uses_var(*s, loop.var); });
+      return subscripts_use(*m.subscripts, loop.var);
     });
     if (tensor->scope != Scope::g && tensor->role == Role::tmp && !op && !by_var && reset.contains(name)) continue;
     if (!op && same_places(list) && by_var) continue;

@@ -3,6 +3,7 @@
 // proofs here; the fallback sets a whole tensor on entry.
 #include <algorithm>
 
+#include "ir/subscripts.h"
 #include "ir/walk.h"
 #include "lower/plan.h"
 
@@ -13,10 +14,6 @@ struct Writer {
   const PlacedEquation* at = nullptr;
   std::optional<SelfUpdate> update;
 };
-
-bool mentions(const std::vector<ExprPtr>& subscripts, std::string_view var) {
-  return std::any_of(subscripts.begin(), subscripts.end(), [var](const ExprPtr& s) { return uses_var(*s, var); });
-}
 
 bool reads_any_tensor(const Expr& e) {
   bool found = false;
@@ -36,7 +33,7 @@ bool provably_inside(const std::vector<ExprPtr>& subscripts, const Shape& shape,
 std::size_t outermost_reduction(const PlacedEquation& eq) {
   for (std::size_t i = 0; i < eq.enclosing.size(); ++i) {
     const Stmt& s = *eq.enclosing[i];
-    if (s.is_loop() && !mentions(eq.equation->subscripts, s.var)) return i;
+    if (s.is_loop() && !subscripts_use(eq.equation->subscripts, s.var)) return i;
   }
   return eq.enclosing.size();
 }
@@ -70,7 +67,7 @@ std::optional<Body> local_start(const PlacedEquation& eq, std::size_t cut, const
   for (const Stmt* s : eq.enclosing) {
     if (!s->is_loop()) continue;
     ranges[s->var] = {0, s->extent - 1};
-    if (mentions(eq.equation->subscripts, s->var)) spatial[s->var] = s->extent;
+    if (subscripts_use(eq.equation->subscripts, s->var)) spatial[s->var] = s->extent;
   }
   for (const ExprPtr& s : eq.equation->subscripts) {
     if (reads_any_tensor(*s)) return std::nullopt;

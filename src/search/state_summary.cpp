@@ -10,6 +10,7 @@
 #include "analysis/cost.h"
 #include "base/json.h"
 #include "ir/self_update.h"
+#include "ir/subscripts.h"
 #include "ir/walk.h"
 
 namespace cairn {
@@ -125,7 +126,7 @@ std::string loop_role(const Program& program, std::string_view address) {
   if (!loop) return "loop";
   bool kept = false;
   for (const EquationRef& ref : collect_equations(loop->body)) {
-    for (const ExprPtr& e : ref.equation->subscripts) kept |= uses_var(*e, loop->var);
+    kept |= subscripts_use(ref.equation->subscripts, loop->var);
   }
   return kept ? "row" : "sum";
 }
@@ -212,7 +213,7 @@ std::vector<double> task_features(const Program& naive, const Target& target) {
     if (!stmt.is_equation() || !match_self_update(stmt)) return;
     for (const Stmt* loop : context.enclosing) {
       if (!loop->is_loop()) continue;
-      const bool kept = std::any_of(stmt.subscripts.begin(), stmt.subscripts.end(), [&](const ExprPtr& e) { return uses_var(*e, loop->var); });
+      const bool kept = subscripts_use(stmt.subscripts, loop->var);
       if (kept) continue;
       const auto extent = static_cast<double>(loop->extent);
       largest = std::max(largest, extent);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "analysis/promise.h"
+#include "ir/subscripts.h"
 #include "ir/walk.h"
 #include "search/templates.h"
 
@@ -33,7 +34,7 @@ bool is_register_tile_loop(const Program& program, const Stmt& loop) {
     const auto look = [&](const std::string& name, const std::vector<ExprPtr>& subscripts) {
       const Tensor* t = program.find(name);
       if (!t || t->scope != Scope::l) return;
-      for (const ExprPtr& s : subscripts) local |= uses_var(*s, loop.var);
+      local |= subscripts_use(subscripts, loop.var);
     };
     look(ref.equation->tensor, ref.equation->subscripts);
     visit_expr(*ref.equation->rhs, [&](const Expr& e) {
@@ -122,8 +123,7 @@ bool apply_sweep(Schedule& schedule, std::size_t nest, const NestChoice& choice)
     if (equations.size() != 1 || band.size() < 2) return false;
     std::vector<std::string> spatial, reduction, order;
     for (const Stmt* loop : band) {
-      bool in_result = false;
-      for (const ExprPtr& s : equations[0].equation->subscripts) in_result |= uses_var(*s, loop->var);
+      const bool in_result = subscripts_use(equations[0].equation->subscripts, loop->var);
       (in_result ? spatial : reduction).push_back(loop->var);
     }
     if (reduction.empty() || spatial.empty()) return false;

@@ -6,6 +6,7 @@
 #include "analysis/cost_internal.h"
 #include "ir/interval.h"
 #include "ir/self_update.h"
+#include "ir/subscripts.h"
 #include "ir/walk.h"
 #include "search/templates.h"
 
@@ -15,10 +16,6 @@ namespace {
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-bool moves_with(const std::vector<ExprPtr>& subscripts, const std::string& var) {
-  return std::any_of(subscripts.begin(), subscripts.end(), [&](const ExprPtr& s) { return uses_var(*s, var); });
 }
 
 // The only equation below a band, through tests; null if there are several statements.
@@ -104,7 +101,7 @@ std::optional<ReuseNest> match_reuse_nest(const Program& program, std::size_t ne
   const Tensor* tensor = program.find(equation->tensor);
   match.element_bytes = tensor ? static_cast<int>(dtype_bytes(tensor->dtype)) : 4;
   std::vector<const Stmt*> spatial, reduction;
-  for (const Stmt* loop : band) (moves_with(equation->subscripts, loop->var) ? spatial : reduction).push_back(loop);
+  for (const Stmt* loop : band) (subscripts_use(equation->subscripts, loop->var) ? spatial : reduction).push_back(loop);
   if (reduction.empty() || spatial.size() < 2) return std::nullopt;
   const auto shape = shapes->find(equation->tensor);
   if (shape == shapes->end()) return std::nullopt;
@@ -119,7 +116,7 @@ std::optional<ReuseNest> match_reuse_nest(const Program& program, std::size_t ne
   for (const Stmt* loop : spatial) {
     if (loop == lane) continue;
     const bool reused = std::any_of(reads.begin(), reads.end(), [&](const Read& r) {
-      return moves_with(*r.subscripts, lane->var) && !moves_with(*r.subscripts, loop->var);
+      return subscripts_use(*r.subscripts, lane->var) && !subscripts_use(*r.subscripts, loop->var);
     });
     if (reused && (!row || loop->extent >= row->extent)) row = loop;
   }
@@ -143,8 +140,8 @@ std::optional<ReuseNest> match_reuse_nest(const Program& program, std::size_t ne
   match.lane_extent = lane->extent;
   match.depth_extent = depth->extent;
   for (const Read& r : reads) {
-    const bool with_lane = moves_with(*r.subscripts, lane->var);
-    if (!with_lane && !moves_with(*r.subscripts, row->var)) continue;
+    const bool with_lane = subscripts_use(*r.subscripts, lane->var);
+    if (!with_lane && !subscripts_use(*r.subscripts, row->var)) continue;
     auto& operands = with_lane ? match.lane_operands : match.row_operands;
     if (!contains(operands, r.tensor)) operands.push_back(r.tensor);
   }

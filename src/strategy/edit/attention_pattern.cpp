@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/subscripts.h"
 #include "ir/walk.h"
 #include "strategy/edit/band.h"
 #include "strategy/edit/refuse.h"
@@ -222,7 +223,7 @@ Result<WeightedRows> find_weighted_rows(const EquationIndex& index, const StmtPa
   }
   for (const Stmt* loop : own) {
     if (found.to_maximum.image(*loop)) continue;
-    const bool named = std::any_of(update.subscripts.begin(), update.subscripts.end(), [&](const ExprPtr& s) { return uses_var(*s, loop->var); });
+    const bool named = subscripts_use(update.subscripts, loop->var);
     if (!named) return refuse(program, update.pos, 4, fmt::format("loop {} around {} is neither a row nor an axis of the values", loop->var, update.tensor));
     found.values.push_back(loop);
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "ir/subscripts.h"
 #include "ir/walk.h"
 
 namespace cairn {
@@ -151,7 +152,7 @@ bool mentions_below(const Stmt& stmt, std::string_view tensor) {
 bool all_mentions_use(const Body& body, const std::string& tensor, const std::string& var) {
   bool all = true;
   const auto check = [&](const std::vector<ExprPtr>& subscripts) {
-    all &= std::any_of(subscripts.begin(), subscripts.end(), [&](const ExprPtr& s) { return uses_var(*s, var); });
+    all &= subscripts_use(subscripts, var);
   };
   const auto check_reads = [&](const Expr& root) {
     visit_expr(root, [&](const Expr& e) {

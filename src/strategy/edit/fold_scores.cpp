@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/subscripts.h"
 #include "ir/walk.h"
 
 namespace cairn {
@@ -92,7 +93,7 @@ class Folder {
     const std::vector<const Stmt*>& around = index_.writers(read.name).back()->loops;
     return std::all_of(maximum_.place->loops.begin(), maximum_.place->loops.end(), [&](const Stmt* loop) {
       if (std::find(around.begin(), around.end(), loop) != around.end()) return true;
-      return std::any_of(read.args.begin(), read.args.end(), [&](const ExprPtr& s) { return uses_var(*s, loop->var); });
+      return subscripts_use(read.args, loop->var);
     });
   }
 

@@ -6,6 +6,7 @@
 
 #include "analysis/dependence.h"
 #include "base/check.h"
+#include "ir/subscripts.h"
 #include "ir/walk.h"
 #include "strategy/edit/band.h"
 #include "strategy/edit/refuse.h"
@@ -14,14 +15,6 @@
 namespace cairn {
 
 namespace {
-bool names_var(const std::vector<ExprPtr>& subscripts, const std::string& var) {
-  return std::any_of(subscripts.begin(), subscripts.end(), [&](const ExprPtr& s) { return uses_var(*s, var); });
-}
-
-bool is_plain(const std::vector<ExprPtr>& subscripts, const std::string& var) {
-  return std::any_of(subscripts.begin(), subscripts.end(), [&](const ExprPtr& s) { return s->op == Op::loop_var && s->name == var; });
-}
-
 // A literal equal to the neutral element of the operator.
 bool is_start_value(const Expr& e, UpdateOp op) {
   if (op == UpdateOp::max || op == UpdateOp::min) {
@@ -109,7 +102,7 @@ Result<RowReduction> find_row_reduction(const EquationIndex& index, const StmtPa
   for (std::size_t d = 0; d + 1 < path.size(); ++d) {
     const Stmt& around = *(*level)[path[d]];
     level = &around.body;
-    if (around.is_loop() && d >= fixed && !names_var(update.subscripts, around.var)) reducing.push_back(&around);
+    if (around.is_loop() && d >= fixed && !subscripts_use(update.subscripts, around.var)) reducing.push_back(&around);
   }
   if (reducing.size() != 1) {
     if (reducing.empty()) return refuse(program, update.pos, 2, fmt::format("no loop reduces {}", name));
@@ -128,7 +121,7 @@ Result<RowReduction> find_row_reduction(const EquationIndex& index, const StmtPa
     const bool below = d >= row.axis_path.size();
     if (around.is_loop()) {
       if (below) row.inner.push_back(&around);
-      const bool own = d < fixed || &around == row.axis || is_plain(update.subscripts, around.var);
+      const bool own = d < fixed || &around == row.axis || subscripts_name(update.subscripts, around.var);
       if (!own && carries(program, StmtPath(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(d) + 1), name)) {
         return refuse(program, around.pos, 2, fmt::format("loop {} reduces {} too: its iterations share elements", around.var, name));
       }
@@ -156,7 +149,7 @@ bool has_own_elements(const RowReduction& row, std::size_t shared) {
     if (loops[k] == row.axis) continue;
     // Loops above an explicit start were not asked whether they share elements.
     const std::vector<ExprPtr>& subscripts = row.update().subscripts;
-    if (!(row.start ? is_plain(subscripts, loops[k]->var) : names_var(subscripts, loops[k]->var))) return false;
+    if (!(row.start ? subscripts_name(subscripts, loops[k]->var) : subscripts_use(subscripts, loops[k]->var))) return false;
   }
   return true;
 }

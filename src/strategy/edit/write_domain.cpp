@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analysis/affine.h"
+#include "ir/subscripts.h"
 
 namespace cairn {
 
@@ -12,7 +13,7 @@ WriteDomain write_domain(const Stmt& equation, const std::vector<const Stmt*>& e
   WriteDomain domain;
   for (const Stmt* above : enclosing) {
     if (above->is_loop()) {
-      const bool used = std::any_of(equation.subscripts.begin(), equation.subscripts.end(), [&](const ExprPtr& s) { return uses_var(*s, above->var); });
+      const bool used = subscripts_use(equation.subscripts, above->var);
       if (!used) continue;
       domain.loops.push_back({LoopKind::L, above->extent, name(domain.loops.size()), {}});
       domain.names.emplace_back(above->var, make_var(domain.loops.back().var));

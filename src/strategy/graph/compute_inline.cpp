@@ -22,6 +22,7 @@
 #include "analysis/dependence.h"
 #include "ir/interval.h"
 #include "ir/self_update.h"
+#include "ir/subscripts.h"
 #include "ir/walk.h"
 #include "strategy/edit/band.h"
 #include "strategy/edit/refuse.h"
@@ -111,8 +112,7 @@ Result<void> check_uses(const Program& program, const Producer& producer, const 
     last_use = std::max(last_use, use.path);
     use_loops.insert(use_loops.end(), use.loops.begin(), use.loops.end());
     for (const Stmt* loop : producer.loops) {
-      const bool spatial = std::any_of(producer.equation->subscripts.begin(), producer.equation->subscripts.end(),
-                                       [&](const ExprPtr& s) { return s->op == Op::loop_var && s->name == loop->var; });
+      const bool spatial = subscripts_name(producer.equation->subscripts, loop->var);
       if (!spatial && !in_list(use.loops, loop)) {
         return refuse(program, use.pos, 2, fmt::format("loop {} is around the definition of {} but neither its subscript nor around the use", loop->var, name));
       }

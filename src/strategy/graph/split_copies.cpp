@@ -8,6 +8,7 @@
 #include <set>
 
 #include "ir/interval.h"
+#include "ir/subscripts.h"
 #include "ir/walk.h"
 #include "strategy/edit/band.h"
 #include "strategy/edit/order.h"
@@ -152,7 +153,7 @@ Result<void> SplitCopies::copy_inputs() {
   for (std::size_t part = 0; part < parts_.size(); ++part) mentions.push_back(mentions_of(part));
   for (const Mention& mention : mentions[0]) {
     if (mention.write) written.insert(*mention.tensor);
-    const bool moves = std::any_of(mention.subscripts->begin(), mention.subscripts->end(), [&](const ExprPtr& s) { return uses_var(*s, axis_); });
+    const bool moves = subscripts_use(*mention.subscripts, axis_);
     if (moves && moving.insert(*mention.tensor).second) inputs.push_back(*mention.tensor);
   }
   std::erase_if(inputs, [&](const std::string& name) { return written.contains(name); });

@@ -27,6 +27,7 @@
 #include "analysis/dependence.h"
 #include "analysis/flow.h"
 #include "ir/canon.h"
+#include "ir/subscripts.h"
 #include "ir/walk.h"
 #include "strategy/edit/marks.h"
 #include "strategy/edit/order.h"
@@ -196,7 +197,7 @@ Result<Step> cut(const Program& program, const Target& target, const StmtPath& l
 // Is the loop's variable a subscript of what some equation below it writes?
 bool any_result_has(const Stmt& loop, const Body& below) {
   return std::any_of(below.begin(), below.end(), [&](const StmtPtr& s) {
-    return std::any_of(s->subscripts.begin(), s->subscripts.end(), [&](const ExprPtr& e) { return uses_var(*e, loop.var); }) || any_result_has(loop, s->body);
+    return subscripts_use(s->subscripts, loop.var) || any_result_has(loop, s->body);
   });
 }
 

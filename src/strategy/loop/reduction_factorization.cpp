@@ -23,6 +23,7 @@
 
 #include "ir/canon.h"
 #include "ir/self_update.h"
+#include "ir/subscripts.h"
 #include "ir/walk.h"
 #include "strategy/edit/band.h"
 #include "strategy/edit/order.h"
@@ -39,8 +40,7 @@ std::vector<StmtPath> reductions_of(const Body& body, const StmtPath& loop) {
   std::vector<StmtPath> out;
   const Stmt& around = *stmt_at(body, loop);
   for (const EquationRef& ref : collect_equations(around.body)) {
-    const bool moves = std::any_of(ref.equation->subscripts.begin(), ref.equation->subscripts.end(),
-                                   [&](const ExprPtr& s) { return uses_var(*s, around.var); });
+    const bool moves = subscripts_use(ref.equation->subscripts, around.var);
     if (moves || !match_self_update(*ref.equation)) continue;
     out.push_back(loop);
     out.back().insert(out.back().end(), ref.path.begin(), ref.path.end());
@@ -111,8 +111,7 @@ Result<Parts> parts_at(const Program& program, const StmtPath& loop, const StmtP
   for (std::size_t depth = parts.place.size(); depth < parts.equation.size(); ++depth) {
     const Stmt& stmt = *stmt_at(body, StmtPath(parts.equation.begin(), parts.equation.begin() + static_cast<std::ptrdiff_t>(depth)));
     if (!stmt.is_loop()) continue;
-    const bool used = std::any_of(equation.subscripts.begin(), equation.subscripts.end(),
-                                  [&](const ExprPtr& s) { return uses_var(*s, stmt.var); });
+    const bool used = subscripts_use(equation.subscripts, stmt.var);
     if (used) parts.inner.push_back(&stmt);
     if (!used) bound.push_back(stmt.var);
   }

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "ir/self_update.h"
+#include "ir/subscripts.h"
 #include "ir/walk.h"
 #include "strategy/edit/order.h"
 #include "strategy/edit/refuse.h"
@@ -41,7 +42,7 @@ bool ends_with(const std::vector<ExprPtr>& subscripts, const std::vector<ExprPtr
   return std::any_of(tests.begin(), tests.end(), [&](const ExprPtr& test) {
     bool moves = false;
     visit_expr(*test, [&](const Expr& e) {
-      moves = moves || (e.op == Op::loop_var && std::any_of(subscripts.begin(), subscripts.end(), [&](const ExprPtr& s) { return uses_var(*s, e.name); }));
+      moves = moves || (e.op == Op::loop_var && subscripts_use(subscripts, e.name));
       return true;
     });
     return moves;

@@ -7,6 +7,7 @@
 #include "analysis/algebra/chain.h"
 #include "analysis/flow.h"
 #include "analysis/footprint.h"
+#include "ir/subscripts.h"
 #include "ir/walk.h"
 #include "strategy/edit/band.h"
 #include "strategy/edit/refuse.h"
@@ -143,7 +144,7 @@ Result<Reduction> find_reduction(const Program& program, const StmtPath& root, c
     std::vector<ExprPtr> tests, dropped;
     for (const Stmt* around : context.enclosing) {
       if (!around->is_loop()) continue;
-      const bool used = std::any_of(stmt.subscripts.begin(), stmt.subscripts.end(), [&](const ExprPtr& s) { return uses_var(*s, around->var); });
+      const bool used = subscripts_use(stmt.subscripts, around->var);
       (used ? element : reduced).push_back(around);
     }
     for (const Stmt* around : context.enclosing) {

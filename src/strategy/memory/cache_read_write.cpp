@@ -29,6 +29,7 @@
 #include "analysis/promise.h"
 #include "ir/interval.h"
 #include "ir/self_update.h"
+#include "ir/subscripts.h"
 #include "ir/walk.h"
 #include "strategy/edit/band.h"
 #include "strategy/edit/refuse.h"
@@ -308,8 +309,7 @@ bool may_reuse(const StagePlace& place, const std::vector<StageAccess>& accesses
   if (accesses.size() > 1) return true;
   const Access& access = *accesses[0].access;
   for (std::size_t k = place.around.size(); k < access.loops.size(); ++k) {
-    const bool used = std::any_of(access.subscripts.begin(), access.subscripts.end(),
-                                  [&](const ExprPtr& s) { return uses_var(*s, access.loops[k]->var); });
+    const bool used = subscripts_use(access.subscripts, access.loops[k]->var);
     if (!used) return true;
   }
   return std::any_of(access.subscripts.begin(), access.subscripts.end(), [](const ExprPtr& s) { return !s->args.empty(); });

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ir/interval.h"
+#include "ir/subscripts.h"
 #include "verify/mutate/sites.h"
 
 namespace cairn::mutate {
@@ -142,8 +143,7 @@ void stage_wrong_tile(const Program& program, Damages& out) {
   damage_stmts(program, out, "stages another tile", [](const StmtPtr& s, const StmtContext& context, std::vector<Body>& proposals) {
     if (!s->is_equation() || (s->rhs->op != Op::read && s->rhs->op != Op::select)) return;
     for (const Stmt* loop : loops_of(context)) {
-      bool on_left = false;
-      for (const ExprPtr& e : s->subscripts) on_left = on_left || uses_var(*e, loop->var);
+      const bool on_left = subscripts_use(s->subscripts, loop->var);
       if (on_left || !uses_var(*s->rhs, loop->var) || loop->extent < 2) continue;
       const ExprPtr next = make_expr(Op::mod, {plus(make_var(loop->var), 1), make_int(loop->extent)});
       const ExprPtr before = make_expr(Op::max, {plus(make_var(loop->var), -1), make_int(0)});

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "ir/interval.h"
+#include "ir/subscripts.h"
 #include "ir/walk.h"
 #include "verify/mutate/truth.h"
 
@@ -117,8 +118,7 @@ class Privatiser {
       std::set<std::string>& axes = axes_[s.tensor];
       if (!match_reads_itself(s)) return;
       for (auto it = axes.begin(); it != axes.end();) {
-        bool used = false;
-        for (const ExprPtr& e : s.subscripts) used = used || uses_var(*e, *it);
+        const bool used = subscripts_use(s.subscripts, *it);
         it = used ? std::next(it) : axes.erase(it);
       }
     });

@@ -1,4 +1,5 @@
 // Reductions: lost accumulation, starts, prior values, resets, rescales.
+#include "ir/subscripts.h"
 #include "verify/mutate/sites.h"
 
 namespace cairn::mutate {
@@ -72,8 +73,7 @@ void double_prior(const Program& program, Damages& out) {
       const ExprPtr twice = make_expr(operator_of(update->op), {own_read(s), own_read(s)});
       std::vector<LoopHeader> loops;
       for (const Stmt* loop : loops_of(context)) {
-        bool used = false;
-        for (const ExprPtr& e : s.subscripts) used = used || uses_var(*e, loop->var);
+        const bool used = subscripts_use(s.subscripts, loop->var);
         if (used) loops.push_back({LoopKind::L, loop->extent, loop->var, {}});
       }
       Body body = program.body();
@@ -115,8 +115,7 @@ void restart_between(const Program& program, Damages& out) {
     if (update == nullptr) continue;
     std::vector<LoopHeader> loops;
     for (const Stmt* loop : around) {
-      bool used = false;
-      for (const ExprPtr& e : update->subscripts) used = used || uses_var(*e, loop->var);
+      const bool used = subscripts_use(update->subscripts, loop->var);
       if (used) loops.push_back({LoopKind::L, loop->extent, loop->var, {}});
     }
     for (const std::size_t at : {k, k + 1}) {

@@ -8,6 +8,7 @@
 #include "analysis/kernels.h"
 #include "ir/interval.h"
 #include "ir/self_update.h"
+#include "ir/subscripts.h"
 #include "ir/walk.h"
 #include "verify/rules/rules.h"
 
@@ -203,7 +204,7 @@ void check_limits(VerifyFacts& facts, VerifyReport& report) {
     walk({std::make_shared<Stmt>(kernel)}, around, [&](const Stmt& s, const std::vector<const Stmt*>& outer) {
       if (!s.is_equation() || !match_self_update(s)) return;
       const bool across = std::any_of(outer.begin(), outer.end(), [&](const Stmt* o) {
-        return is_thread_loop(*o) && o->extent > 1 && std::none_of(s.subscripts.begin(), s.subscripts.end(), [&](const ExprPtr& e) { return uses_var(*e, o->var); });
+        return is_thread_loop(*o) && o->extent > 1 && !subscripts_use(s.subscripts, o->var);
       });
       const Tensor* t = facts.program().find(s.tensor);
       if (across && t != nullptr && threads > 32 && reduced.insert(s.tensor).second) add((threads + 31) / 32, std::max<std::int64_t>(dtype_bytes(t->dtype), 4));
