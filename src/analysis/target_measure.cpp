@@ -13,6 +13,7 @@
 #include "analysis/target.h"
 #include "base/file.h"
 #include "base/process.h"
+#include "base/text.h"
 
 namespace cairn {
 
@@ -205,12 +206,10 @@ Result<Target> measure_cpu_target() {
     return Error{Code::environment, "the measuring program failed; is there 300 MB of free memory?", {}, {ran.err}};
   }
   std::map<std::string, double> got;
-  std::size_t at = 0;
-  while (at < ran.out.size()) {
-    const std::size_t end = std::min(ran.out.find('\n', at), ran.out.size());
-    const std::size_t space = ran.out.find(' ', at);
-    if (space < end) got[ran.out.substr(at, space - at)] = std::strtod(ran.out.c_str() + space, nullptr);
-    at = end + 1;
+  for (const TextLine& line : split_lines(ran.out)) {
+    const std::size_t space = line.text.find(' ');
+    if (space == std::string_view::npos) continue;
+    got[std::string(line.text.substr(0, space))] = std::strtod(std::string(line.text.substr(space)).c_str(), nullptr);
   }
   for (const char* name : {"vector_bytes", "vector_registers", "hz", "peak32", "peak64", "latency", "l1", "l2", "memory1", "memory", "region"}) {
     if (!(got[name] > 0)) return Error{Code::environment, fmt::format("the measuring program gave no {}", name), {}, {}};

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/bench_memory_phases.h"
 #include "cli/memory_run.h"
 #include "cli/memory_trial.h"
@@ -43,11 +44,9 @@ Result<std::string> read_whole_lines(const std::string& path) {
 Result<std::vector<MemoryBenchRun>> read_runs(const std::string& path) {
   std::vector<MemoryBenchRun> runs;
   CAIRN_TRY(const std::string text, read_whole_lines(path));
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = text.find('\n', begin);
-    CAIRN_TRY(MemoryBenchRun run, parse_bench_run(text.substr(begin, end - begin)));
+  for (const TextLine& line : split_lines(text)) {
+    CAIRN_TRY(MemoryBenchRun run, parse_bench_run(std::string(line.text)));
     runs.push_back(std::move(run));
-    begin = end + 1;
   }
   return runs;
 }

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/process.h"
+#include "base/text.h"
 #include "ops/lower_graph.h"
 #include "ops/params.h"
 #include "ops/tensor_data.h"
@@ -20,11 +21,8 @@ Error error_of_child(const ProcessResult& child, const std::string& file) {
   error.code = child.exit_status == 4 ? Code::environment : child.exit_status == 2 ? Code::usage : Code::parse;
   if (child.timed_out) error.code = Code::timeout;
   std::string message;
-  std::size_t start = 0;
-  while (start < child.err.size()) {
-    const std::size_t end = std::min(child.err.find('\n', start), child.err.size());
-    std::string line = child.err.substr(start, end - start);
-    start = end + 1;
+  for (const TextLine& text : split_lines(child.err)) {
+    std::string line(text.text);
     if (line.rfind("note: ", 0) == 0) {
       error.notes.push_back(line.substr(6));
     } else if (!line.empty()) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/cmd_memory.h"
 #include "report/memory_page.h"
 
@@ -77,10 +78,9 @@ Result<std::string> find_journal(const std::string& run) {
 Result<Json> read_journal(const std::string& path) {
   CAIRN_TRY(const std::string text, read_file(path));
   Json run{{"header", Json::object()}, {"records", Json::array()}, {"end", ""}};
-  std::size_t number = 0, start = 0;
-  for (std::size_t end = text.find('\n'); end != std::string::npos; start = end + 1, end = text.find('\n', start)) {
-    ++number;
-    const auto parsed = parse_json(std::string_view(text).substr(start, end - start), path);
+  for (const auto& [content, number, behind, whole] : split_lines(text)) {
+    if (!whole) break;
+    const auto parsed = parse_json(content, path);
     if (!parsed.ok() || !parsed->is_object()) {
       return Error{Code::parse, fmt::format("{}:{}: found no JSON object, expected a line of a journal", path, number), {}, {}};
     }

@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "base/interrupt.h"
 #include "base/pool.h"
+#include "base/text.h"
 #include "cli/load.h"
 
 namespace cairn {
@@ -50,21 +51,9 @@ bool is_tensor_name(std::string_view name) {
   return true;
 }
 
-struct Row {
-  std::size_t number;
-  std::string_view text;
-};
-
-std::vector<Row> split_rows(std::string_view text) {
-  std::vector<Row> rows;
-  std::size_t number = 0;
-  for (std::size_t start = 0; start < text.size();) {
-    const std::size_t end = std::min(text.find('\n', start), text.size());
-    const std::string_view line = text.substr(start, end - start);
-    start = end + 1;
-    ++number;
-    if (line.find_first_not_of(" \t\r") != std::string_view::npos) rows.push_back({number, line});
-  }
+std::vector<TextLine> split_rows(std::string_view text) {
+  std::vector<TextLine> rows = split_lines(text);
+  std::erase_if(rows, [](const TextLine& line) { return trim(line.text).empty(); });
   return rows;
 }
 
@@ -120,7 +109,7 @@ Result<RowCounts> answer_rows(Session& session, const std::string& path, unsigne
 Result<RowCounts> answer_rows(Session& session, const std::string& path, unsigned jobs, const Json& fields, const RowJudge& judge,
                               const RowCounter& counter) {
   CAIRN_TRY(const std::string text, read_input(path));
-  const std::vector<Row> rows = split_rows(text);
+  const std::vector<TextLine> rows = split_rows(text);
   Answers answers(rows.size());
   std::atomic<std::size_t> next{0};
   const auto work = [&] {

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/process.h"
+#include "base/text.h"
 
 namespace cairn {
 
@@ -18,11 +19,8 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 
 // The first line that says "error", else the first line.
 std::string find_error(const std::string& text) {
-  for (std::size_t start = 0; start < text.size();) {
-    const std::size_t end = std::min(text.find('\n', start), text.size());
-    const std::string line = text.substr(start, end - start);
-    if (line.find("error") != std::string::npos) return line;
-    start = end + 1;
+  for (const TextLine& line : split_lines(text)) {
+    if (line.text.find("error") != std::string_view::npos) return std::string(line.text);
   }
   return first_line(text);
 }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "memory/cards.h"
 
 namespace cairn {
@@ -211,13 +212,9 @@ std::string print_exchange(const MemoryContent& content) {
 
 Result<MemoryContent> parse_exchange(const std::string& text, const std::string& file) {
   MemoryContent content;
-  std::size_t number = 0;
-  for (std::size_t start = 0; start < text.size();) {
-    const std::size_t end = std::min(text.find('\n', start), text.size());
-    const std::string_view line(text.data() + start, end - start);
-    start = end + 1;
-    ++number;
-    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+  const std::vector<TextLine> lines = split_lines(text);
+  for (const auto& [line, number, behind, whole] : lines) {
+    if (trim(line).empty()) continue;
     auto json = parse_json(line, file);
     if (!json.ok()) {
       json.error().where.line = static_cast<std::uint32_t>(number);
@@ -226,7 +223,7 @@ Result<MemoryContent> parse_exchange(const std::string& text, const std::string&
     const auto read = number == 1 ? read_first_line(*json) : read_entry(*json, &content);
     if (!read.ok()) return at_line(read.error(), file, number);
   }
-  if (number == 0) return at_line({Code::parse, "found an empty file, expected the line {\"cairn_memory\": 1}", {}, {}}, file, 1);
+  if (lines.empty()) return at_line({Code::parse, "found an empty file, expected the line {\"cairn_memory\": 1}", {}, {}}, file, 1);
   return content;
 }
 

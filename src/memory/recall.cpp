@@ -5,6 +5,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/text.h"
 #include "ir/canon.h"
 #include "memory/evidence_sums.h"
 #include "memory/trajectories.h"
@@ -87,16 +88,14 @@ std::string print_traces(const std::vector<std::vector<Action>>& traces) {
 Result<std::vector<std::vector<Action>>> parse_traces(const std::string& text) {
   std::vector<std::vector<Action>> traces;
   std::vector<Action> trace;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    if (end == begin) {
+  for (const TextLine& line : split_lines(text)) {
+    if (line.text.empty()) {
       traces.push_back(std::move(trace));
       trace.clear();
     } else {
-      CAIRN_TRY(Action action, parse_action(std::string_view(text).substr(begin, end - begin)));
+      CAIRN_TRY(Action action, parse_action(line.text));
       trace.push_back(std::move(action));
     }
-    begin = end + 1;
   }
   return traces;
 }

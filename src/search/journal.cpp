@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/json.h"
+#include "base/text.h"
 
 namespace cairn {
 
@@ -108,11 +109,9 @@ Result<Journal> Journal::open(const std::string& path, const JournalHeader& head
   bool fresh = true;
   if (file_exists(path)) {
     CAIRN_TRY(const std::string text, read_file(path));
-    std::size_t start = 0, line_number = 0, good = 0;
-    std::size_t end = text.find('\n');
-    while (end != std::string::npos) {
-      const std::string line = text.substr(start, end - start);
-      ++line_number;
+    std::size_t good = 0;
+    for (const auto& [line, line_number, behind, whole] : split_lines(text)) {
+      if (!whole) break;
       auto parsed = parse_json(line, path);
       if (!parsed.ok()) {
         return Error{Code::parse, fmt::format("{}:{}: journal line is not JSON: {}", path, line_number,
@@ -126,12 +125,10 @@ Result<Journal> Journal::open(const std::string& path, const JournalHeader& head
         }
         fresh = false;
       } else if (parsed->contains("n")) {
-        CAIRN_TRY(JournalRecord record, parse_record(line));
+        CAIRN_TRY(JournalRecord record, parse_record(std::string(line)));
         journal.records_[record.number] = std::move(record);
       }
-      start = end + 1;
-      good = start;
-      end = text.find('\n', start);
+      good = behind;
     }
     if (good < text.size()) {
       journal.notes_.push_back(fmt::format("{}: a torn last line of {} bytes was dropped", path, text.size() - good));

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/text.h"
 
 namespace cairn {
 
@@ -25,7 +26,7 @@ std::vector<std::string> words_of(std::string_view line) {
   return words;
 }
 
-Error bad_line(int number, std::string_view line, std::string_view expected) {
+Error bad_line(std::size_t number, std::string_view line, std::string_view expected) {
   return Error{Code::parse, fmt::format("line {} of the pair table: found '{}', expected {}", number, line, expected), {}, {}};
 }
 
@@ -53,12 +54,7 @@ const PairTable& PairTable::shipped() {
 Result<PairTable> PairTable::parse(std::string_view text) {
   PairTable table;
   std::vector<std::string> rows;
-  int number = 0;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    ++number;
+  for (const auto& [line, number, behind, whole] : split_lines(text)) {
     const std::vector<std::string> words = words_of(line);
     if (words.empty() || words[0][0] == '#') continue;
     if (words[0] == "undo") {

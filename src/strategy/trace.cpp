@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/text.h"
 #include "ir/canon.h"
 
 namespace cairn {
@@ -45,10 +46,8 @@ Result<Trace> parse_trace(std::string_view text, const std::string& file) {
   Trace trace;
   std::uint32_t number = 0;
   bool from_seen = false;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    const std::string_view raw = text.substr(0, end);
-    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+  for (const TextLine& at : split_lines(text)) {
+    const std::string_view raw = at.text;
     ++number;
     const std::string_view line = trim_line(raw);
     if (number == 1) {

@@ -49,10 +49,8 @@ Result<std::vector<Prepared>> read_states(const std::string& path) {
   if (!file_exists(path)) return states;
   CAIRN_TRY(const std::string text, read_file(path));
   int number = 0;
-  for (std::size_t start = 0; start < text.size();) {
-    const std::size_t end = std::min(text.find('\n', start), text.size());
-    const std::string line = text.substr(start, end - start);
-    start = end + 1;
+  for (const TextLine& at : split_lines(text)) {
+    const std::string_view line = at.text;
     ++number;
     const std::string words(trim(line));
     if (words.empty() || words[0] == '#') continue;

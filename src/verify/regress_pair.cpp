@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "base/text.h"
 #include "verify/shrink.h"
 
 namespace cairn {
@@ -43,10 +44,8 @@ Result<RegressPair> parse_regress_pair(const std::string& text) {
   RegressPair pair;
   std::string* into = nullptr;
   bool claimed = false, expected = false, has_before = false, has_after = false;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string line = text.substr(at, end - at);
-    at = end + 1;
+  for (const TextLine& at : split_lines(text)) {
+    const std::string line(at.text);
     if (line == "before" && !has_before) {
       into = &pair.before;
       has_before = true;

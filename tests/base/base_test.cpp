@@ -10,9 +10,27 @@
 #include "base/progress.h"
 #include "base/result.h"
 #include "base/rng.h"
+#include "base/text.h"
 
 namespace cairn {
 namespace {
+
+TEST(Text, SplitsLines) {
+  const std::string text = "one\n\n two\r\nlast";
+  const auto lines = split_lines(text);
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_EQ(lines[0].text, "one");
+  EXPECT_EQ(lines[0].behind, 4u);
+  EXPECT_TRUE(lines[1].text.empty() && lines[1].whole);
+  EXPECT_EQ(lines[2].text, " two\r");   // trim() takes what else stands there
+  EXPECT_EQ(lines[3].text, "last");
+  EXPECT_EQ(lines[3].number, 4u);
+  EXPECT_FALSE(lines[3].whole);
+  EXPECT_EQ(lines[3].behind, text.size());
+  EXPECT_TRUE(split_lines("").empty());
+  EXPECT_EQ(split_lines("\n").size(), 1u);
+  EXPECT_EQ(split_lines("a\n").size(), 1u);
+}
 
 TEST(Clock, ReadsTheDatesThatItPrints) {
   FakeClock fake;

@@ -36,11 +36,8 @@ std::vector<std::string> variables_beyond(const Expr& from, const Expr& to) {
 class TableReader {
  public:
   Result<std::vector<Identity>> read(std::string_view text) {
-    std::size_t at = 0;
-    while (at < text.size()) {
-      const std::size_t end = std::min(text.find('\n', at), text.size());
-      std::string_view line = text.substr(at, end - at);
-      at = end + 1;
+    for (const TextLine& at : split_lines(text)) {
+      std::string_view line = at.text;
       ++line_;
       line = trim(line.substr(0, line.find("% ") == 0 ? 0 : line.size()));
       if (line.empty() || line[0] == '%') continue;
