@@ -237,4 +237,26 @@ ExprPtr final_sum(Shift shift, const ExprPtr& m, const ExprPtr& sum) {
   return make_expr(Op::select, {is_void(m), make_float(__builtin_nan("")), sum});
 }
 
+Result<Step> join_softmax_rows(const Program& program, const SoftmaxRows& rows, PathEdits edits, const std::vector<Tensor>& created, int conditions,
+                               const Target* promises) {
+  const RowReduction& row = rows.maximum;
+  const std::string& sum = rows.sum.tensor();
+  edits.remove(rows.sum.place->path);
+  if (rows.sum.start) edits.remove(*rows.sum.start);
+  if (row.start) edits.remove(*row.start);
+  Step out;
+  out.after = program;
+  for (const Tensor& tensor : created) {
+    out.after.set_tensor(tensor);
+    out.created.push_back(tensor.name);
+  }
+  out.after.set_body(edits.apply(program.body()));
+  // Other partial sums are rounded where the sum is narrower than what it is computed in.
+  out.exactness = is_stored_exactly(program.find(sum)->dtype) ? Exactness::algebraic : Exactness::changes_precision;
+  out.same_instances = false;
+  out.proved = conditions_up_to(conditions);
+  if (promises && !keeps_promises(row, sum, out.after, *promises)) return no_site(program, row.update().pos, "a loop around would break its promise");
+  return out;
+}
+
 }  // namespace cairn

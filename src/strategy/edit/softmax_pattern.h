@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "strategy/edit/row_reduction.h"
+#include "strategy/strategy.h"
 
 namespace cairn {
 
@@ -53,6 +54,10 @@ ExprPtr shifted(Shift shift, const ExprPtr& m);                                /
 ExprPtr rescale_factor(Shift shift, const ExprPtr& old, const ExprPtr& m);     // what earlier terms are scaled by
 ExprPtr running_term(Shift shift, const ExprPtr& x, const ExprPtr& m);         // exp(x-m), 0 while all are -inf
 ExprPtr final_sum(Shift shift, const ExprPtr& m, const ExprPtr& sum);          // the sum that the original gives
+// The edits of a form that computes both in one pass: `edits` put it in the maximum's place; the sum and both starts go. It
+// declares `created` and proves the first `conditions`. Refuses where a loop around would break its promise to the target, if given.
+Result<Step> join_softmax_rows(const Program& program, const SoftmaxRows& rows, PathEdits edits, const std::vector<Tensor>& created, int conditions,
+                               const Target* promises);
 // Dtypes that an online form may keep: (6).
 Result<void> check_maximum_type(const Program& program, const RowReduction& maximum);
 

@@ -54,23 +54,10 @@ Result<Step> rewrite(const EquationIndex& index, const StmtPath& path, const Tar
   const Body copy{make_equation(row.tensor(), row.update().subscripts, final_max, row.update().pos),
                   make_equation(rows.sum.tensor(), rows.sum_subscripts, final_sum(rows.term.shift, final_max, make_read(run.name, run_axis.last())), pos)};
   PathEdits edits;
-  edits.remove(path);
-  if (rows.sum.start) edits.remove(*rows.sum.start);
-  if (row.start) edits.remove(*row.start);
   Body now = rebuild_axis(row, step);
   for (const StmtPtr& stmt : wrap_row(row, copy)) now.push_back(stmt);
   edits.replace(row.axis_path, std::move(now));
-  Step out;
-  out.after = program;
-  out.after.set_tensor(top);
-  out.after.set_tensor(run);
-  out.after.set_body(edits.apply(program.body()));
-  out.exactness = is_stored_exactly(sum.dtype) ? Exactness::algebraic : Exactness::changes_precision;
-  out.same_instances = false;
-  out.proved = conditions_up_to(7);
-  out.created = {top.name, run.name};
-  if (promises && !keeps_promises(row, sum.name, out.after, *promises)) return no_site(program, row.update().pos, "a loop around would break its promise");
-  return out;
+  return join_softmax_rows(program, rows, std::move(edits), {top, run}, 7, promises);
 }
 
 std::vector<Args> list_sites(const Program& program, const Target& target) {

@@ -54,21 +54,9 @@ Result<Step> rewrite(const EquationIndex& index, const StmtPath& path, const Tar
   Body finish;
   if (shift == Shift::plain) finish = wrap_row(row, {make_equation(sum, rows.sum_subscripts, final_sum(shift, m, s), pos)});
   PathEdits edits;
-  edits.remove(path);
-  if (rows.sum.start) edits.remove(*rows.sum.start);
-  if (row.start) edits.remove(*row.start);
   edits.replace(row.place->path, step);
   edits.surround(row.axis_path, wrap_row(row, start), std::move(finish));
-  Step out;
-  out.after = program;
-  out.after.set_tensor(old);
-  out.after.set_body(edits.apply(program.body()));
-  out.exactness = is_stored_exactly(program.find(sum)->dtype) ? Exactness::algebraic : Exactness::changes_precision;
-  out.same_instances = false;
-  out.proved = conditions_up_to(6);
-  out.created = {old.name};
-  if (promises && !keeps_promises(row, sum, out.after, *promises)) return no_site(program, row.update().pos, "a loop around would break its promise");
-  return out;
+  return join_softmax_rows(program, rows, std::move(edits), {old}, 6, promises);
 }
 
 // The pass over a row that the sum's last equation ends: the body it stands in and its statements there.
