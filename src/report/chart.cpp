@@ -57,21 +57,24 @@ std::string draw_axes(const Chart& chart, const Frame& f) {
   std::string svg = fmt::format("<text x=\"{}\" y=\"22\" font-size=\"15\" font-weight=\"600\">{}</text>\n", kLeft, escape_html(chart.title));
   const double sy = round_step(f.y1 - f.y0, 6), sx = round_step(f.x1 - f.x0, 8);
   for (double v = f.y0; v <= f.y1 + sy * 1e-6; v += sy) {
-    svg += fmt::format("<line x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" stroke=\"#ddd\"/><text x=\"{3}\" y=\"{4:.1f}\" text-anchor=\"end\">{5:.3g}</text>\n", kLeft,
-                       kWidth - kRight, f.y(v), kLeft - 6, f.y(v) + 4, std::abs(v) < sy * 1e-6 ? 0.0 : v);
+    svg += fmt::format("<line x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" stroke=\"#ddd\"/>"
+                       "<text x=\"{3}\" y=\"{4:.1f}\" text-anchor=\"end\">{5:.3g}</text>\n",
+                       kLeft, kWidth - kRight, f.y(v), kLeft - 6, f.y(v) + 4, std::abs(v) < sy * 1e-6 ? 0.0 : v);
   }
   for (double v = std::ceil(f.x0 / sx) * sx; v <= f.x1 + sx * 1e-6; v += sx) {
     svg += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{:.4g}</text>\n", f.x(v), kHeight - kBottom + 18, v);
   }
   svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", (kLeft + kWidth - kRight) / 2, kHeight - 12, escape_html(chart.x_label));
-  return svg + fmt::format("<text transform=\"translate(16 {}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n", (kTop + kHeight - kBottom) / 2, escape_html(chart.y_label));
+  return svg + fmt::format("<text transform=\"translate(16 {}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n", (kTop + kHeight - kBottom) / 2,
+                           escape_html(chart.y_label));
 }
 
 }  // namespace
 
 std::string draw_chart(const Chart& chart) {
   const Frame f = frame_of(chart);
-  std::string svg = fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"12\" fill=\"#222\">\n"
+  std::string svg = fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" role=\"img\" "
+                                "font-family=\"system-ui, sans-serif\" font-size=\"12\" fill=\"#222\">\n"
                                 "<title>{2}</title><rect width=\"{0}\" height=\"{1}\" fill=\"#fff\"/>\n", kWidth, kHeight, escape_html(chart.title));
   svg += draw_axes(chart, f);
   for (std::size_t k = 0; k < chart.lines.size(); ++k) {
@@ -88,8 +91,10 @@ std::string draw_chart(const Chart& chart) {
     const char* dash = k >= kColours.size() ? " stroke-dasharray=\"5 3\"" : "";
     svg += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"{}/>\n", path, colour, dash);
     const double y = kTop + 10 + 19 * static_cast<double>(k);
-    svg += fmt::format("<line x1=\"{0}\" x2=\"{1}\" y1=\"{2}\" y2=\"{2}\" stroke=\"{3}\" stroke-width=\"3\"{4}/><text x=\"{5}\" y=\"{6}\">{7}</text>\n", kWidth - kRight + 14,
-                       kWidth - kRight + 36, y, colour, dash, kWidth - kRight + 42, y + 4, escape_html(line.label));
+    const double right = kWidth - kRight;
+    svg += fmt::format("<line x1=\"{0}\" x2=\"{1}\" y1=\"{2}\" y2=\"{2}\" stroke=\"{3}\" stroke-width=\"3\"{4}/>"
+                       "<text x=\"{5}\" y=\"{6}\">{7}</text>\n",
+                       right + 14, right + 36, y, colour, dash, right + 42, y + 4, escape_html(line.label));
   }
   return svg + "</svg>\n";
 }

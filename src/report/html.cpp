@@ -35,7 +35,8 @@ std::string certificate_table(const Json& certificates) {
       std::string facts = escape_html(c.value("reason", ""));
       if (c.contains("facts") && c["facts"].is_object()) {
         for (const auto& [key, value] : c["facts"].items()) {
-          facts += fmt::format("{}{}: {}", facts.empty() ? "" : "; ", escape_html(key), escape_html(value.is_string() ? value.get<std::string>() : value.dump()));
+          const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+          facts += fmt::format("{}{}: {}", facts.empty() ? "" : "; ", escape_html(key), escape_html(text));
         }
       }
       html += fmt::format("<tr><th>{}</th><td>{}</td><td>{}</td></tr>", escape_html(c.value("rung", "")), c.value("held", false) ? "holds" : "fails", facts);

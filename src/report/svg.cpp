@@ -122,7 +122,8 @@ std::string step_curve(const std::vector<CurveSample>& points, double last) {
     svg += fmt::format("<circle class=\"ours\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\"><title>evaluation {:.0f}: {}</title></circle>\n",
                        x(p.evaluation), y(p.seconds), p.evaluation, time_label(p.seconds));
   }
-  svg += fmt::format("<text class=\"tick\" x=\"{}\" y=\"262\">0</text><text class=\"tick\" x=\"{}\" y=\"262\">{:.0f} evaluations</text>\n", left, left + width - 20, last);
+  svg += fmt::format("<text class=\"tick\" x=\"{}\" y=\"262\">0</text><text class=\"tick\" x=\"{}\" y=\"262\">{:.0f} evaluations</text>\n",
+                     left, left + width - 20, last);
   return svg + "</svg>\n";
 }
 

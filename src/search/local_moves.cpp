@@ -34,7 +34,10 @@ constexpr std::array<Composite, 9> kAllComposites{{{"restructure/inline-fuse", "
 // Collects candidates of one local, one for each program that differs from the state and from the others.
 class Collector {
  public:
-  Collector(std::string local, std::string direction, const Digest& from) { moves_.local = std::move(local), moves_.direction = std::move(direction), known_.insert(from); }
+  Collector(std::string local, std::string direction, const Digest& from) : known_{from} {
+    moves_.local = std::move(local);
+    moves_.direction = std::move(direction);
+  }
   void add(std::vector<Action> actions, const Digest& hash, double seconds, std::string arguments, std::string argument_class) {
     if (actions.empty()) return;
     if (!known_.insert(hash).second) return;
@@ -67,11 +70,13 @@ void list_restructures(const Program& program, const Target& target, const Diges
 }
 
 // Choices for a nest that change the program, best predicted first; each is a candidate of its template.
-std::vector<RankedChoice> collect_choices(const Program& program, const Target& target, std::size_t nest, const Digest& from, Collector* tiles, Collector* sweeps) {
+std::vector<RankedChoice> collect_choices(const Program& program, const Target& target, std::size_t nest, const Digest& from, Collector* tiles,
+                                          Collector* sweeps) {
   std::vector<RankedChoice> ranked = rank_choices(program, nest, target);
   std::erase_if(ranked, [&](const RankedChoice& r) { return r.hash == from; });
   for (const RankedChoice& r : ranked) {
-    (r.choice.kind == NestChoice::Kind::tile ? tiles : sweeps)->add(r.actions, r.hash, r.seconds, fmt::format("nest {} {}", nest, r.choice.text()), r.choice.text());
+    Collector* collector = r.choice.kind == NestChoice::Kind::tile ? tiles : sweeps;
+    collector->add(r.actions, r.hash, r.seconds, fmt::format("nest {} {}", nest, r.choice.text()), r.choice.text());
   }
   return ranked;
 }
@@ -79,7 +84,8 @@ std::vector<RankedChoice> collect_choices(const Program& program, const Target& 
 // Which ranked choice each nest takes; `npos`: the nest is kept.
 using Picks = std::vector<std::size_t>;
 
-void add_schedule(const Program& program, const Target& target, const std::vector<std::vector<RankedChoice>>& ranked, const Picks& picks, ApplyMemo* memo, Collector* collector) {
+void add_schedule(const Program& program, const Target& target, const std::vector<std::vector<RankedChoice>>& ranked, const Picks& picks,
+                  ApplyMemo* memo, Collector* collector) {
   Schedule schedule(program, target, memo);
   std::string text;
   for (std::size_t nest = picks.size(); nest-- > 0;) {  // from the last: earlier indices stay

@@ -141,7 +141,8 @@ bool apply_sweep(Schedule& schedule, std::size_t nest, const NestChoice& choice)
     // One long loop: blocks for the threads first, vectors inside the blocks.
     const std::int64_t cores = schedule.target().cores;
     const std::int64_t extent = band.front()->extent;
-    if (extent % cores == 0) schedule.apply("loop_split", Args{{"loop", address_in(nest, outermost)}, {"factor", std::to_string(extent / cores)}, {"tail", "guard"}});
+    const Args blocks{{"loop", address_in(nest, outermost)}, {"factor", std::to_string(extent / cores)}, {"tail", "guard"}};
+    if (extent % cores == 0) schedule.apply("loop_split", blocks);
   }
   if (choice.lanes > 1) finish_innermost(schedule, nest, choice.lanes);
   if (choice.parallel == NestChoice::Axis::outer) {
