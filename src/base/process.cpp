@@ -162,7 +162,24 @@ bool drain(Stream& stream, std::uint64_t limit, bool* truncated) {
   }
 }
 
-// A child that has been started; whatever happens, its whole group is gone and reaped at the end.
+// Waits until nobody holds the streams' other ends: a process that the signal finds inside a system call finishes it first,
+// and until then a file of its may appear where the caller cleans up. Who left the group is not waited for long.
+void await_closed(Stream (&streams)[2]) {
+  constexpr double kSeconds = 1;
+  const double deadline = system_clock().now() + kSeconds;
+  for (Stream& stream : streams) {
+    char rest[1 << 12];
+    for (double left = kSeconds; left > 0; left = deadline - system_clock().now()) {
+      const ssize_t n = ::read(stream.fd.get(), rest, sizeof rest);
+      if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN)) break;
+      if (n > 0 || errno == EINTR) continue;
+      pollfd watched{stream.fd.get(), POLLIN, 0};
+      (void)::poll(&watched, 1, static_cast<int>(std::ceil(left * 1000)));
+    }
+  }
+}
+
+// A child that has been started; whatever happens, its whole group is killed and it is reaped at the end.
 class Child {
  public:
   explicit Child(pid_t pid) : pid_(pid), watch_(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))) {}
@@ -283,9 +300,12 @@ Result<ProcessResult> run_process(const ProcessSpec& spec) {
   ProcessResult result;
   Stream streams[2] = {{std::move(out.read), &result.out}, {std::move(err.read), &result.err}};
   for (Stream& stream : streams) ::fcntl(stream.fd.get(), F_SETFL, O_NONBLOCK);
-  CAIRN_CHECKED(follow(child, streams, spec.limits, start + spec.limits.wall_seconds, result));
+  const Result<void> followed = follow(child, streams, spec.limits, start + spec.limits.wall_seconds, result);
+  const double ended = system_clock().now();
   const int status = child.reap();
-  result.wall_seconds = system_clock().now() - start;
+  await_closed(streams);
+  if (!followed.ok()) return followed.error();
+  result.wall_seconds = ended - start;
   if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
   else result.exit_status = WEXITSTATUS(status);
   return result;

@@ -62,6 +62,19 @@ TEST(Process, AHangEndsAtTheLimitWithItsWholeGroup) {
   EXPECT_FALSE(file_exists(dir->path() + "/late")) << "a grandchild outlived the limit";
 }
 
+TEST(Process, NothingAppearsOnceItHasReturned) {
+  for (int round = 0; round < 10; ++round) {
+    const auto dir = ScratchDir::create();
+    ProcessSpec spec = shell("for i in 1 2 3 4 5 6 7 8 9 10 11 12; do (n=0; while :; do : > $i.$n; n=$((n+1)); done) & done; wait");
+    spec.directory = dir->path();
+    spec.limits.wall_seconds = 0.1;
+    ASSERT_TRUE(run_process(spec).ok());
+    const std::vector<std::string> names = list_directory(dir->path()).value();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_EQ(list_directory(dir->path()).value().size(), names.size()) << "round " << round;
+  }
+}
+
 TEST(Process, AnOrphanHoldingThePipeDoesNotDelayTheEnd) {
   const auto r = run_process(shell("sleep 30 & echo done"));
   ASSERT_TRUE(r.ok());
