@@ -16,7 +16,7 @@ struct OutputReference {
   std::vector<double> floats;         // f64 results, if is_float(dtype)
   std::vector<std::int64_t> ints;     // otherwise
   std::vector<float> own;             // floats: largest error of the naive runs, per element
-  std::vector<float> gamma;           // floats of multilinear programs: 4 u sqrt(n) ||terms||_2; else empty
+  std::vector<float> gamma;           // of a multilinear output: 4 u sqrt(n) ||terms||_2; else empty
   std::vector<std::uint8_t> skip;     // a naive run is not what the reference is: infinite, NaN, another integer
   std::int64_t size() const { return static_cast<std::int64_t>(floats.size() + ints.size()); }
   std::int64_t row_length() const;    // extent of the last dimension; 1 for a scalar

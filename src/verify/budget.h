@@ -12,7 +12,7 @@ struct OutputBudget {
   Value reference;                 // f64 values; integers and bools as they are
   Value naive;                     // naive run in the working dtype
   std::vector<double> tolerance;   // max(2*own, gamma); 0 for integers
-  std::vector<double> terms;       // ||terms||_2 per element; empty if the program is not multilinear
+  std::vector<double> terms;       // ||terms||_2 per element; empty if the output is not multilinear
   std::vector<std::uint8_t> skip;  // naive is inf or NaN where the reference is not, or the reverse; or an
                                    // integer (an index of computed values) on which the runs disagree
 };
@@ -38,7 +38,7 @@ Comparison compare_exact(const Value& expected, const Value& candidate);
 
 // own: per element the largest error of 4 runs with randomised rounding and of the naive run, or its root
 // mean square over the innermost row if that is larger, at least half a unit of the result. gamma = 4*u*sqrt(n)*||terms||_2 for multilinear
-// programs, else 0; u is the unit roundoff of the output's compute type.
+// outputs, else 0; u is the unit roundoff of the output's compute type.
 Result<Budget> make_budget(const Program& naive, const ValueMap& inputs, std::uint64_t seed,
                            const InterpOptions& options = {});
 

@@ -108,6 +108,16 @@ TEST_F(ReferenceC, NearestRunIsAmongTheNaiveOnes) {
   EXPECT_LE(std::fabs(static_cast<double>(sum) - r.floats[0]), 2 * static_cast<double>(r.own[0]));
 }
 
+TEST_F(ReferenceC, GammaIsDecidedForEachOutput) {
+  EvalTask task;
+  task.naive = parse_text(read_file(std::string(CAIRN_SOURCE_DIR) + "/tests/leir/ok/many_to_one.leir").value());
+  const auto made = References::create(task, *compiler_, make_inputs, {});
+  ASSERT_TRUE(made.ok()) << render(made.error());
+  for (const OutputReference& r : (*made)->sets()[0].outputs) {
+    EXPECT_EQ(r.gamma.size(), r.name == "G" ? 0u : r.floats.size()) << r.name;   // G is a maximum
+  }
+}
+
 TEST_F(ReferenceC, ABrokenTaskIsRefusedAndNamed) {
   EvalTask task;
   task.naive = parse_text("in K^{i32}_{4};\nout C^{i32}_{4};\nL^{4}_{i=0}[C^{i32,g}_{i}=7//(K^{i32,g}_{i}-K^{i32,g}_{i});];\n");
