@@ -21,10 +21,7 @@
 namespace cairn {
 
 namespace {
-constexpr std::size_t kFirst = 4;        // families of the first batch
 constexpr std::size_t kAlways = 3;       // families that every task gets, whatever they cost
-constexpr double kSlow = 0.08;           // seconds of one f64 run from which on less is run
-constexpr int kSlowRuns = 4;             // naive runs then
 constexpr int kReferenceVersion = 3;     // what was kept by another is not read
 
 std::vector<JobParam> wide_params(const Program& program) {
@@ -120,19 +117,10 @@ class ReferenceBuilder {
     exact_ = exact->path;
     random_ = random->path;
     CAIRN_CHECKED(build_terms(flags));
-    const double start = system_clock().now();
     const auto& all = options_.families;
-    const std::size_t first = std::min(kFirst, all.size());
-    CAIRN_CHECKED(add_families({all.begin(), all.begin() + static_cast<std::ptrdiff_t>(first)}, true));
-    const double each = (system_clock().now() - start) / static_cast<double>(first);
-    const auto more = static_cast<std::size_t>(std::max(0.0, options_.seconds / each - static_cast<double>(first)));
-    const std::size_t last = std::min(all.size(), first + more);
-    if (last > first) {
-      CAIRN_CHECKED(add_families({all.begin() + static_cast<std::ptrdiff_t>(first), all.begin() + static_cast<std::ptrdiff_t>(last)}, false));
-    }
-    // Perturbed sets refer to the first one and come last.
-    for (CheckSet& set : perturbed_) result_->sets_.push_back(std::move(set));
-    return {};
+    const double affordable = options_.operations / std::max(1.0, source.operations);
+    const std::size_t count = affordable >= static_cast<double>(all.size()) ? all.size() : std::max(kAlways, static_cast<std::size_t>(affordable));
+    return add_families({all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(count, all.size()))});
   }
 
   // The values of one family, with what the task fixes.
@@ -270,38 +258,23 @@ class ReferenceBuilder {
     return {};
   }
 
-  // Adds families; with the first ones also an element of each input changed.
-  Result<void> add_families(std::vector<Family> families, bool first) {
+  // Adds families, and after them an element of each input of the first one changed.
+  Result<void> add_families(const std::vector<Family>& families) {
     std::vector<CheckSet> sets;
     std::vector<std::string> wide;
     for (const Family family : families) {
       const ValueMap values = make_values(family);
       CAIRN_CHECKED(add_inputs(std::string(family_name(family)), values, sets, &wide));
       sets.back().outputs = empty_references(task_.naive);
-      if (first && sets.size() == 1) first_values_ = values;
+      if (sets.size() == 1) first_values_ = values;
     }
-    if (first) CAIRN_CHECKED(perturb_inputs(sets, &wide));
-    const double start = system_clock().now();
-    CAIRN_TRY(std::vector<std::string> exact, run(exact_, wide, 1));
-    const double each = (system_clock().now() - start) / static_cast<double>(wide.size());
-    if (first && each > kSlow && families.size() > kAlways) {
-      runs_ = kSlowRuns;
-      for (std::size_t f = families.size(); f-- > kAlways;) {
-        for (const std::string& path : {wide[f], exact[f], sets[f].inputs_path}) ::unlink(path.c_str());
-        const auto at = static_cast<std::ptrdiff_t>(f);
-        families.pop_back();
-        wide.erase(wide.begin() + at);
-        exact.erase(exact.begin() + at);
-        sets.erase(sets.begin() + at);
-      }
-    }
-    for (std::size_t s = 0; s < sets.size(); ++s) {
-      if (s < families.size()) {
-        CAIRN_CHECKED(read_outputs(exact[s], sets[s].outputs, [](OutputReference& r, const unsigned char* bytes) {
-          if (!r.floats.empty()) std::memcpy(r.floats.data(), bytes, r.floats.size() * 8);
-          if (!r.ints.empty()) std::memcpy(r.ints.data(), bytes, r.ints.size() * 8);
-        }));
-      }
+    CAIRN_CHECKED(perturb_inputs(sets, &wide));
+    CAIRN_TRY(const std::vector<std::string> exact, run(exact_, wide, 1));
+    for (std::size_t s = 0; s < families.size(); ++s) {
+      CAIRN_CHECKED(read_outputs(exact[s], sets[s].outputs, [](OutputReference& r, const unsigned char* bytes) {
+        if (!r.floats.empty()) std::memcpy(r.floats.data(), bytes, r.floats.size() * 8);
+        if (!r.ints.empty()) std::memcpy(r.ints.data(), bytes, r.ints.size() * 8);
+      }));
     }
     const std::vector<std::string> judged(wide.begin(), wide.begin() + static_cast<std::ptrdiff_t>(families.size()));
     CAIRN_CHECKED(add_gamma(judged, sets));
@@ -315,9 +288,7 @@ class ReferenceBuilder {
       }));
     }
     for (const std::string& path : wide) ::unlink(path.c_str());
-    for (std::size_t s = 0; s < sets.size(); ++s) {
-      (s < families.size() ? result_->sets_ : perturbed_).push_back(std::move(sets[s]));
-    }
+    result_->sets_ = std::move(sets);
     return {};
   }
 
@@ -370,7 +341,6 @@ class ReferenceBuilder {
   int runs_ = 0;
   std::unique_ptr<References> result_;
   ValueMap first_values_;
-  std::vector<CheckSet> perturbed_;
 };
 
 Result<std::unique_ptr<References>> References::create(const EvalTask& task, const Compiler& compiler,

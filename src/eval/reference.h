@@ -23,7 +23,9 @@ struct CheckSet {
 };
 
 struct ReferenceOptions {
-  double seconds = 8;        // stop adding families after this
+  // Operations of one f64 run times families: more add no family. Counted and not timed: what a kernel is judged by must
+  // not depend on how busy the machine is.
+  double operations = 6e8;
   double call_seconds = 120;
   int threads = 1;
   std::vector<int> cpus;
@@ -37,9 +39,9 @@ using InputMaker = std::function<ValueMap(const Program&, Family, std::uint64_t)
 
 class References {
  public:
-  // Compiles the naive program twice, runs it on every family that the time allows (normal, one_hot and
-  // nonfinite always) and on one changed element of each input, or reads what an earlier run kept. Refuses when the task itself is broken:
-  // a reference that cannot be built, crashes or takes too long.
+  // Compiles the naive program twice, runs it on every family that its cost allows (normal, one_hot and nonfinite
+  // always) and on one changed element of each input, or reads what an earlier run kept. Refuses when the task itself
+  // is broken: a reference that cannot be built, crashes or takes too long.
   static Result<std::unique_ptr<References>> create(const EvalTask& task, const Compiler& compiler,
                                                     const InputMaker& make, const ReferenceOptions& options);
   const std::vector<CheckSet>& sets() const { return sets_; }

@@ -56,6 +56,11 @@ class Emitter {
     line(0, fmt::format("int {}(void *const *tensors, void *workspace) {{", kReferenceEntry));
     ReferenceSource source;
     source.runs = count_runs();
+    source.operations = count_operations(program_.body());
+    constexpr double kElement = 4;   // operations that making, storing and comparing an element is worth
+    for (const Tensor& t : program_.tensors()) {
+      if (t.role != Role::tmp) source.operations += kElement * static_cast<double>(element_count(shapes_.find(t.name)->second).value_or(0));
+    }
     std::size_t index = 0;
     for (const Tensor& t : program_.tensors()) {
       const char* type = is_float(t.dtype) ? "double" : "i64";
@@ -106,6 +111,23 @@ class Emitter {
       if (is_output && element_count(shapes_.find(t.name)->second).value_or(0) < kFew) runs = 14;
     }
     return runs;
+  }
+
+  // Arithmetic and stores; guards are not counted.
+  static double count_operations(const Body& body) {
+    double count = 0;
+    for (const StmtPtr& s : body) {
+      if (s->is_equation()) {
+        visit_expr(*s->rhs, [&](const Expr& e) {
+          count += e.op == Op::read || e.args.empty() ? 0 : 1;
+          return e.op != Op::read;   // subscripts are cheap beside what they fetch
+        });
+        count += 1;   // the store
+      } else {
+        count += count_operations(s->body) * (s->is_loop() ? static_cast<double>(s->extent) : 1);
+      }
+    }
+    return count;
   }
 
   // Where self-updates may start: one operator's neutral element is filled in before; with several, flags tell

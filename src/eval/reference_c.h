@@ -19,6 +19,7 @@ struct ReferenceSource {
   std::string code;
   std::int64_t workspace_bytes = 0;
   int runs = 6;                 // how often to call it on each input, unless the environment says otherwise
+  double operations = 0;        // of one call, and what reading and writing its inputs and outputs costs beside
 };
 inline constexpr const char* kReferenceRuns = "CAIRN_REFERENCE_RUNS";
 inline constexpr const char* kReferenceEntry = "reference";

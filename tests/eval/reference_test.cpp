@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "eval/reference.h"
+#include "eval/reference_c.h"
 #include "eval/inputs.h"
 #include "eval_tasks.h"
 
@@ -106,6 +107,40 @@ TEST_F(ReferenceC, NearestRunIsAmongTheNaiveOnes) {
   volatile float sum = 0;
   for (int i = 0; i < 4000; ++i) sum = sum + value;
   EXPECT_LE(std::fabs(static_cast<double>(sum) - r.floats[0]), 2 * static_cast<double>(r.own[0]));
+}
+
+TEST_F(ReferenceC, WhatKernelsAreJudgedByDependsOnCountedOperationsOnly) {
+  EvalTask task;
+  task.name = "layer_norm";
+  task.naive = parse_text("in A^{f32}_{384,512};param C^{f32}_{512};param D^{f32}_{512};out I^{f32}_{384,512};\n"
+                          "L^{384}_{i=0}L^{512}_{j=0}[E^{f32,g}_{i}=E^{f32,g}_{i}+A^{f32,g}_{i,j};];\n"
+                          "L^{384}_{i=0}[F^{f32,g}_{i}=E^{f32,g}_{i}/512;];\n"
+                          "L^{384}_{i=0}L^{512}_{j=0}[G^{f32,g}_{i}=G^{f32,g}_{i}+(A^{f32,g}_{i,j}-F^{f32,g}_{i})**2;];\n"
+                          "L^{384}_{i=0}[H^{f32,g}_{i}=rsqrt(G^{f32,g}_{i}/512+1e-05);];\n"
+                          "L^{384}_{i=0}L^{512}_{j=0}[I^{f32,g}_{i,j}=(A^{f32,g}_{i,j}-F^{f32,g}_{i})*H^{f32,g}_{i}*C^{f32,g}_{j}+D^{f32,g}_{j};];\n");
+  task.seed = 1;
+  const double operations = lower_reference(task.naive)->operations;
+  const double elements = 384.0 * 512;
+  EXPECT_GT(operations, 8 * elements);
+  EXPECT_LT(operations, 32 * elements);
+  // However little may be run, three families are, each by all naive runs: fewer know less of how far sums may be off.
+  ReferenceOptions options;
+  options.operations = 1;
+  const auto made = References::create(task, *compiler_, make_inputs, options);
+  ASSERT_TRUE(made.ok()) << render(made.error());
+  EXPECT_EQ((*made)->families(), "normal one_hot nonfinite");
+  const auto source = lower_c(task.naive, described_target());
+  ASSERT_TRUE(source.ok());
+  const Judge judge(**made, *compiler_, 7);
+  EvalResult result;
+  const auto kernel = judge.build(*source, testing_eval::kernel_flags(), &result);
+  ASSERT_TRUE(kernel.has_value()) << result.reason;
+  ASSERT_TRUE(judge.check(*kernel, testing_eval::quick_options(), &result).ok());
+  EXPECT_TRUE(result.passed()) << result.reason;
+  options.operations = 5.5 * operations;
+  const auto more = References::create(task, *compiler_, make_inputs, options);
+  ASSERT_TRUE(more.ok());
+  EXPECT_EQ((*more)->families(), "normal one_hot nonfinite outliers small_integers");
 }
 
 TEST_F(ReferenceC, GammaIsDecidedForEachOutput) {
