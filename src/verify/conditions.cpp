@@ -152,7 +152,8 @@ class Marker {
     ExprPtr all;
     for (const auto& operand : update.others) {
       all = larger(all, mark_of(operand.expr));
-      if (update.op == UpdateOp::mul && operand.inverse) all = larger(all, choose(is_zero(value(operand.expr)), name(kDivisor, operand.expr, " != 0"), make_int(0)));
+      if (update.op != UpdateOp::mul || !operand.inverse) continue;
+      all = larger(all, choose(is_zero(value(operand.expr)), name(kDivisor, operand.expr, " != 0"), make_int(0)));
     }
     if (update.op == UpdateOp::add || update.op == UpdateOp::mul) {
       const ExprPtr now = make_read(s.tensor, s.subscripts);

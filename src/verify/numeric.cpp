@@ -254,9 +254,9 @@ std::optional<Certificate> NumericJudge::run(std::string* absent) {
   } else if (options_.confirmed) {
     order.resize(kConfirming);
   }
-  const auto inputs = static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(1, std::count_if(before_.program->tensors().begin(), before_.program->tensors().end(), [](const Tensor& t) {
-    return is_float(t.dtype) && t.shape && t.role != Role::out && t.role != Role::tmp;
-  })));
+  const std::vector<Tensor>& tensors = before_.program->tensors();
+  const auto is_input = [](const Tensor& t) { return is_float(t.dtype) && t.shape && t.role != Role::out && t.role != Role::tmp; };
+  const auto inputs = static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(1, std::count_if(tensors.begin(), tensors.end(), is_input)));
   int ran = 0;
   // Small programs are cheap and show little a run: several seeds, until enough elements were seen.
   std::uint64_t rounds = 0;

@@ -76,7 +76,8 @@ void NumericJudge::judge_identity(Family f, const std::string& on, const ValueMa
         ++ill_conditioned_;
         judged.tolerance[i] = wider;
         // More than half of the digits are lost: not what one calls equal.
-        if (off * off > unit_roundoff(got.dtype) * ref * ref) conditions.insert(fmt::format("after {}: no cancellation", changed_sum(*before_.program, *after_.program)));
+        if (!(off * off > unit_roundoff(got.dtype) * ref * ref)) continue;
+        conditions.insert(fmt::format("after {}: no cancellation", changed_sum(*before_.program, *after_.program)));
       }
       std::erase_if(failing, [&](std::size_t i) { return element_holds(judged, got, i); });
     }

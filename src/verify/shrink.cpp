@@ -23,7 +23,8 @@ std::uint64_t program_size(const Program& program) {
   visit_stmts(program.body(), [&n](const Stmt& s, const StmtContext&) {
     n += 40;
     if (s.is_loop()) {
-      n += static_cast<std::uint64_t>(std::max<std::int64_t>(0, s.extent)) * 8 + (s.kind == LoopKind::L ? 0 : 1) + (s.mark.type == LoopMark::Type::none ? 0 : 1);
+      n += static_cast<std::uint64_t>(std::max<std::int64_t>(0, s.extent)) * 8;
+      n += (s.kind == LoopKind::L ? 0 : 1) + (s.mark.type == LoopMark::Type::none ? 0 : 1);
     }
     if (s.is_test()) n += expr_size(*s.cond);
     if (s.is_equation()) {
@@ -40,7 +41,11 @@ std::uint64_t program_size(const Program& program) {
 }
 
 // Zero weighs nothing, a small integer little, anything else more.
-std::uint64_t value_size(double x) { return x == 0 ? 0 : std::isfinite(x) && x == std::nearbyint(x) && std::fabs(x) <= 4 ? 1 + static_cast<std::uint64_t>(std::fabs(x) > 1) : 4; }
+std::uint64_t value_size(double x) {
+  if (x == 0) return 0;
+  const bool small = std::isfinite(x) && x == std::nearbyint(x) && std::fabs(x) <= 4;
+  return small ? 1 + static_cast<std::uint64_t>(std::fabs(x) > 1) : 4;
+}
 }  // namespace
 
 std::uint64_t case_size(const ShrinkCase& c) {

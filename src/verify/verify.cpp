@@ -30,20 +30,24 @@ void refuse(VerifyFacts& facts, VerifyReport& report, int rule, SourcePos pos, s
 
 const std::vector<Rule>& verifier_rules() {
   static const std::vector<Rule> rules{
-      {1, "names", "every tensor is declared or written, every variable in an expression is bound by a loop around it, and no name is declared twice or used in two ways", check_names, true},
+      {1, "names", "every tensor is declared or written, every variable in an expression is bound by a loop around it, and no name is declared twice or "
+                   "used in two ways", check_names, true},
       {2, "variables", "a loop variable is not reused along one path", check_variables, true},
       {3, "roles", "in, param and const tensors are never written", check_roles, false},
       {4, "arity", "every mention of a tensor has as many subscripts as the tensor has dimensions", check_arity, true},
-      {5, "dtypes", "dtypes are supported, subscripts are integers, tests are conditions, and each right side can be computed in its target's type", check_dtypes, true},
+      {5, "dtypes", "dtypes are supported, subscripts are integers, tests are conditions, and each right side can be computed in its target's type",
+       check_dtypes, true},
       {6, "sizes", "loop and tensor extents are positive, and sizes in elements and bytes fit 63 bits", check_sizes, true},
-      {7, "bounds", "every subscript stays inside its dimension under the conditions above it, and no subscript divides by zero; what depends on data becomes a run-time check", check_bounds, false},
+      {7, "bounds", "every subscript stays inside its dimension under the conditions above it, and no subscript divides by zero; what depends on data "
+                    "becomes a run-time check", check_bounds, false},
       {8, "outputs", "every element of every out tensor is written", check_outputs, false},
       {9, "reads", "no element is read before it is written", check_reads, false},
       {10, "starts", "which instances of a self-update start from the neutral element is provable", check_starts, false},
       {11, "scatter", "a subscript that depends on data stands on the left only in serial loops or in a self-update", check_scatter, true},
       {12, "parallel", "a P loop carries no dependence except reductions and scans", check_parallel, false},
       {13, "vector", "a V loop carries no dependence except reductions and scans", check_vector, false},
-      {14, "lanes", "a V loop is innermost or holds only U loops, has a power-of-two extent of whole vectors, and an access of unit stride", check_lanes, false},
+      {14, "lanes", "a V loop is innermost or holds only U loops, has a power-of-two extent of whole vectors, and an access of unit stride",
+       check_lanes, false},
       {15, "axes", "B loops are named bx by bz tx ty tz wx gx, nest blocks outside threads, and no axis nests in itself", check_axes, true},
       {16, "threads", "a B loop carries no dependence except reductions and scans", check_threads, false},
       {17, "storage", "every read of an s or l element sees a write of the same kernel and block or thread", check_storage_rule, false},

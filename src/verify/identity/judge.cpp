@@ -73,7 +73,8 @@ void Session::judge_terms(bool reassociates, IdentityResult* r) {
   open_ = std::move(unequal);
   r->verdict = open_.empty() ? Verdict::held : Verdict::failed;
   r->incomplete = !open_.empty() && movable;
-  r->reason = open_.empty() ? "" : origins(open_[0], movable ? "an integer that rounding may change" : reassociates ? "another reassociated term" : "another rounded term");
+  const char* other = movable ? "an integer that rounding may change" : reassociates ? "another reassociated term" : "another rounded term";
+  r->reason = open_.empty() ? "" : origins(open_[0], other);
 }
 
 std::string Session::origins(const Pair& p, std::string_view what) const {

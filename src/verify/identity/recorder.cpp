@@ -144,7 +144,8 @@ TermId Recorder::value(const Instance& one, const std::int64_t* index) {
   const TermId prior = halted() ? kUnwrittenTerm : read(e.site, one.v, e.tensor, index);
   --depth_;
   if (halted()) return kUnwrittenTerm;
-  return guarded_.at(key) = graph_.operation(Op::select, compute_type(code_.tensors[static_cast<std::size_t>(e.tensor)].tensor->dtype), one.guard, fresh, prior);
+  const Dtype dtype = code_.tensors[static_cast<std::size_t>(e.tensor)].tensor->dtype;
+  return guarded_.at(key) = graph_.operation(Op::select, compute_type(dtype), one.guard, fresh, prior);
 }
 
 // The prior value of a self-update, its neutral element where nothing was written.

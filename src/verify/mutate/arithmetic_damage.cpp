@@ -36,7 +36,9 @@ void damage_quotient(const Program& p, Damages& out) { exchange_ops(p, out, {{Op
 void damage_extreme(const Program& p, Damages& out) {
   exchange_ops(p, out, {{Op::max, Op::min}, {Op::min, Op::max}}, {Place::value, Place::condition});
 }
-void damage_extreme_to_sum(const Program& p, Damages& out) { exchange_ops(p, out, {{Op::max, Op::add}, {Op::min, Op::add}, {Op::add, Op::max}}, {Place::value}); }
+void damage_extreme_to_sum(const Program& p, Damages& out) {
+  exchange_ops(p, out, {{Op::max, Op::add}, {Op::min, Op::add}, {Op::add, Op::max}}, {Place::value});
+}
 void damage_integer_division(const Program& p, Damages& out) {
   exchange_ops(p, out, {{Op::floor_div, Op::mod}, {Op::mod, Op::floor_div}}, {Place::value, Place::condition, Place::subscript});
 }

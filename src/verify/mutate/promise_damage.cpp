@@ -72,7 +72,8 @@ void repeat_variable(const Program& program, Damages& out) {
 void bind_wrong_name(const Program& program, Damages& out) {
   damage_stmts(program, out, "bound under a name that is no axis", [](const StmtPtr& s, const StmtContext&, std::vector<Body>& proposals) {
     // A loop outside B loops may be named after an axis: bound, it breaks no rule of form.
-    if (s->is_loop() && s->kind == LoopKind::L && s->mark.type == LoopMark::Type::none && !is_axis_name(s->var)) proposals.push_back({with_kind(*s, LoopKind::B)});
+    const bool plain = s->is_loop() && s->kind == LoopKind::L && s->mark.type == LoopMark::Type::none;
+    if (plain && !is_axis_name(s->var)) proposals.push_back({with_kind(*s, LoopKind::B)});
   });
 }
 void vector_outside(const Program& program, Damages& out) {  // V around an L loop, V of 3 lanes

@@ -91,7 +91,8 @@ void copy_stage(const Program& program, const Stmt& loop, std::set<std::string>*
 
 void check_axes(VerifyFacts& facts, VerifyReport& report) {
   for (const StmtPath& kernel : find_kernels(facts.program().body())) {
-    check_axis_nesting(*stmt_at(facts.program().body(), kernel), [&](const Stmt& s, std::string message) { refuse(facts, report, 15, s.pos, std::move(message)); });
+    check_axis_nesting(*stmt_at(facts.program().body(), kernel),
+                       [&](const Stmt& s, std::string message) { refuse(facts, report, 15, s.pos, std::move(message)); });
   }
 }
 
@@ -104,7 +105,8 @@ void check_matrix(VerifyFacts& facts, VerifyReport& report) {
   std::vector<const Stmt*> path;
   walk(facts.program().body(), path, [&](const Stmt& s, const std::vector<const Stmt*>& outer) {
     if (s.is_loop() && s.kind == LoopKind::M) {
-      const bool warp = std::any_of(outer.begin(), outer.end(), [](const Stmt* o) { return o->is_loop() && o->kind == LoopKind::B && (o->var == "wx" || o->var == "gx"); });
+      const auto is_lanes = [](const Stmt* o) { return o->is_loop() && o->kind == LoopKind::B && (o->var == "wx" || o->var == "gx"); };
+      const bool warp = std::any_of(outer.begin(), outer.end(), is_lanes);
       if (!warp) refuse(facts, report, 20, s.pos, fmt::format("M loop {} stands under no wx or gx, expected the lanes of a warp around it", s.var));
     }
     if (s.is_loop() && s.kind != LoopKind::M && std::any_of(outer.begin(), outer.end(), [](const Stmt* o) { return o->is_loop() && o->kind == LoopKind::M; })) {
@@ -122,7 +124,8 @@ void check_matrix(VerifyFacts& facts, VerifyReport& report) {
     }
     const std::string &m = units[0]->var, &n = units[1]->var, &o = units[2]->var;
     const auto update = match_self_update(s);
-    const Expr* product = update && update->op == UpdateOp::add && update->others.size() == 1 && !update->others[0].inverse ? update->others[0].expr.get() : nullptr;
+    const bool adds_one = update && update->op == UpdateOp::add && update->others.size() == 1 && !update->others[0].inverse;
+    const Expr* product = adds_one ? update->others[0].expr.get() : nullptr;
     const auto by = [](const Expr& e, const std::string& a, const std::string& b, const std::string& not_c) {
       return e.op == Op::read && uses_var(e, a) && uses_var(e, b) && !uses_var(e, not_c);
     };
@@ -131,7 +134,8 @@ void check_matrix(VerifyFacts& facts, VerifyReport& report) {
                         (by(*product->args[1], m, o, n) && by(*product->args[0], o, n, m))) &&
                        by(*update->self, m, n, o);
     if (!shape) {
-      refuse(facts, report, 20, s.pos, fmt::format("equation under three M loops is not of the form X=X+A*C with X by {},{}, A by {},{} and C by {},{}", m, n, m, o, o, n));
+      refuse(facts, report, 20, s.pos,
+             fmt::format("equation under three M loops is not of the form X=X+A*C with X by {},{}, A by {},{} and C by {},{}", m, n, m, o, o, n));
       return;
     }
     Dtype dtype = Dtype::undef;
@@ -140,14 +144,16 @@ void check_matrix(VerifyFacts& facts, VerifyReport& report) {
       const Dtype d = t != nullptr ? t->dtype : Dtype::undef;
       const bool unit = d == Dtype::f16 || d == Dtype::bf16 || d == Dtype::tf32 || dtype_bytes(d) == 1;
       if (!unit || (dtype != Dtype::undef && d != dtype)) {
-        refuse(facts, report, 20, operand->pos, fmt::format("operand {} has dtype {}, expected both operands f16, bf16, tf32 or 8-bit", operand->name, dtype_name(d)));
+        refuse(facts, report, 20, operand->pos,
+               fmt::format("operand {} has dtype {}, expected both operands f16, bf16, tf32 or 8-bit", operand->name, dtype_name(d)));
         return;
       }
       dtype = d;
     }
     const std::int64_t depth = dtype_bytes(dtype) == 1 ? 16 : dtype_bytes(dtype) == 2 ? 8 : 4;
     if (units[0]->extent % 16 != 0 || units[1]->extent % 8 != 0 || units[2]->extent % depth != 0) {
-      refuse(facts, report, 20, s.pos, fmt::format("matrix extents {}x{}x{}, expected multiples of 16x8x{} for {}", units[0]->extent, units[1]->extent, units[2]->extent, depth, dtype_name(dtype)));
+      refuse(facts, report, 20, s.pos, fmt::format("matrix extents {}x{}x{}, expected multiples of 16x8x{} for {}", units[0]->extent, units[1]->extent,
+                                                   units[2]->extent, depth, dtype_name(dtype)));
     }
   });
 }
@@ -167,7 +173,8 @@ void check_resident(VerifyFacts& facts, VerifyReport& report) {
   std::vector<const Stmt*> path;
   walk(facts.program().body(), path, [&](const Stmt& s, const std::vector<const Stmt*>& outer) {
     if (!s.is_loop() || s.mark.type != LoopMark::Type::grid) return;
-    const auto inside = std::find_if(outer.begin(), outer.end(), [](const Stmt* o) { return o->is_loop() && (o->kind == LoopKind::B || o->mark.type == LoopMark::Type::grid); });
+    const auto is_grid = [](const Stmt* o) { return o->is_loop() && (o->kind == LoopKind::B || o->mark.type == LoopMark::Type::grid); };
+    const auto inside = std::find_if(outer.begin(), outer.end(), is_grid);
     if (inside != outer.end()) {
       refuse(facts, report, 23, s.pos, fmt::format("resident loop {} stands inside loop {}, expected it around the block axes", s.var, (*inside)->var));
     } else if (!contains_axis(s, true)) {
@@ -180,7 +187,9 @@ void check_limits(VerifyFacts& facts, VerifyReport& report) {
   const Target& target = facts.target();
   const auto& shapes = facts.flow().shapes();
   for_each_kernel(facts.program().body(), [&](const Stmt& kernel, bool) {
-    check_axis_limits(kernel, target, [&](const Stmt& at, std::string message, std::string note) { refuse(facts, report, 25, at.pos, std::move(message), std::move(note)); });
+    check_axis_limits(kernel, target, [&](const Stmt& at, std::string message, std::string note) {
+      refuse(facts, report, 25, at.pos, std::move(message), std::move(note));
+    });
     const std::int64_t threads = count_threads(axis_extents(kernel));
     std::map<std::string, std::int64_t> stages;
     std::vector<const Stmt*> path;
@@ -216,7 +225,8 @@ void check_limits(VerifyFacts& facts, VerifyReport& report) {
       add(element_count(shape->second).value_or(0), dtype_bytes(t->dtype) * (stages.count(name) > 0 ? stages[name] : 1));
     }
     if (bytes > target.max_shared_bytes) {
-      refuse(facts, report, 25, kernel.pos, fmt::format("s tensors of this kernel take {} bytes, stages and scratch counted, expected at most {}", bytes, target.max_shared_bytes));
+      refuse(facts, report, 25, kernel.pos,
+             fmt::format("s tensors of this kernel take {} bytes, stages and scratch counted, expected at most {}", bytes, target.max_shared_bytes));
     }
   });
 }

@@ -126,7 +126,8 @@ void check_lanes(VerifyFacts& facts, VerifyReport& report) {
       unit |= unit_stride(a, s);
     }
     if (any && !unit && s.extent > 1) {
-      refuse(facts, report, 14, s.pos, fmt::format("no access under V loop {} has unit stride, expected at least one whose last subscript moves by 1 a lane", s.var),
+      refuse(facts, report, 14, s.pos,
+             fmt::format("no access under V loop {} has unit stride, expected at least one whose last subscript moves by 1 a lane", s.var),
              "vectorise the loop of the last subscript, or reorder");
     }
   });
@@ -145,7 +146,9 @@ void check_scatter(VerifyFacts& facts, VerifyReport& report) {
     if (!gathers || match_self_update(*a.stmt)) continue;
     for (const Stmt* loop : a.loops) {
       if (loop->kind == LoopKind::L || loop->kind == LoopKind::U || loop->extent == 1) continue;
-      refuse(facts, report, 11, a.stmt->pos, fmt::format("{} is written at a subscript that depends on data under loop {} of kind {}, expected serial loops or a self-update", a.tensor, loop->var, kind_letter(loop->kind)));
+      refuse(facts, report, 11, a.stmt->pos,
+             fmt::format("{} is written at a subscript that depends on data under loop {} of kind {}, expected serial loops or a self-update", a.tensor,
+                         loop->var, kind_letter(loop->kind)));
       break;
     }
   }
