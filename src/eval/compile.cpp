@@ -1,6 +1,7 @@
 #include "eval/compile.h"
 
 #include <cstdlib>
+#include <filesystem>
 
 #include <fmt/core.h>
 #include <sys/stat.h>
@@ -57,7 +58,11 @@ Result<std::unique_ptr<Compiler>> Compiler::create(const std::string& directory,
     compiler->directory_ = scratch.path();
     compiler->scratch_ = std::make_unique<ScratchDir>(std::move(scratch));
   } else {
-    compiler->directory_ = join_path(directory, "objects");
+    // Kernels are loaded by processes that run elsewhere.
+    std::error_code failure;
+    const std::string whole = std::filesystem::absolute(directory, failure).string();
+    if (failure) return errno_error("find", directory, failure.value());
+    compiler->directory_ = join_path(whole, "objects");
     CAIRN_CHECKED(make_directories(compiler->directory_));
   }
   return compiler;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "eval/cache.h"
 #include "eval/elf.h"
@@ -84,6 +85,18 @@ TEST(CompilerRun, BuildsOnceAndNamesTheFirstError) {
   ASSERT_FALSE(bad.ok());
   EXPECT_EQ(bad.error().code, Code::compile);
   EXPECT_NE(bad.error().message.find("nothing"), std::string::npos) << bad.error().message;
+}
+
+TEST(CompilerRun, ARelativeDirectoryGivesWholePaths) {
+  const auto dir = ScratchDir::create();
+  const std::string relative = std::filesystem::relative(dir->path()).string();
+  ASSERT_NE(relative[0], '/');
+  const auto compiler = Compiler::create(relative, 60);
+  ASSERT_TRUE(compiler.ok()) << render(compiler.error());
+  const auto object = (*compiler)->build("int kernel(void) { return 1; }", {"-O1"});
+  ASSERT_TRUE(object.ok()) << render(object.error());
+  EXPECT_EQ(object->path[0], '/');   // who loads it runs in another directory
+  EXPECT_TRUE(file_exists(object->path));
 }
 
 TEST(CompilerRun, AMissingCompilerIsAnEnvironmentErrorThatHelps) {
