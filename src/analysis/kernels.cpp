@@ -147,7 +147,8 @@ Result<void> check_block_axis(FlowAnalysis& flow, const Program& program, const 
   return check_block_chains(flow, program, path, kernel, verdict.chains);
 }
 
-Result<void> check_block_chains(FlowAnalysis& flow, const Program& program, const StmtPath& path, const StmtPath& kernel, const std::vector<CarriedChain>& chains) {
+Result<void> check_block_chains(FlowAnalysis& flow, const Program& program, const StmtPath& path, const StmtPath& kernel,
+                                const std::vector<CarriedChain>& chains) {
   const Stmt& loop = *stmt_at(program.body(), path);
   for (const CarriedChain& chain : chains) {
     const Tensor* t = program.find(chain.tensor);

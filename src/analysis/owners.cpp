@@ -77,7 +77,8 @@ Result<void> check_owner(FlowAnalysis& flow, const Program& program, const Tenso
     if (axis != nullptr && flow.private_to(tensor.name, *axis).holds == Answer::yes) continue;
     const Stmt* write_axis = missing_axis(**scratch, owners);
     Error e = error_at(program, a->pos, Code::verify,
-                       fmt::format("l tensor {} is written by every thread of {} and read outside that iteration, expected {} as a plain subscript in every mention",
+                       fmt::format("l tensor {} is written by every thread of {} and read outside that iteration, "
+                                   "expected {} as a plain subscript in every mention",
                                    tensor.name, write_axis->var, write_axis->var));
     e.notes.push_back("subscript it by the axis, give it scope s, or make the write a reduction");
     return e;

@@ -230,7 +230,8 @@ PromiseVerdict check_promise(FlowAnalysis& flow, const Program& program, const S
       if (!chain) continue;
       verdict.ok = false;
       verdict.reason = carried_error(program, *loop, kind, tensor, carried.at(tensor),
-                                     fmt::format("{} reads the scanned {} into {}, which the loop carries too", place_of(program, *a), tensor, a->stmt->tensor));
+                                     fmt::format("{} reads the scanned {} into {}, which the loop carries too", place_of(program, *a), tensor,
+                                                 a->stmt->tensor));
       return verdict;
     }
   }
@@ -253,7 +254,8 @@ Result<void> check_storage(const Program& program, const std::string& tensor, Sc
   const Tensor* t = program.find(tensor);
   if (t == nullptr) return Error{Code::no_site, fmt::format("no tensor {}", tensor), {}, {}};
   if (t->role != Role::tmp && scope != Scope::g) {
-    return error_at(program, t->pos, Code::illegal, fmt::format("{} tensor {} has scope g, only temporaries can be {}", role_name(t->role), tensor, scope_name(scope)));
+    return error_at(program, t->pos, Code::illegal,
+                    fmt::format("{} tensor {} has scope g, only temporaries can be {}", role_name(t->role), tensor, scope_name(scope)));
   }
   if (!has_promise(program.body())) return {};   // one thread, one kernel
   Program changed = program;

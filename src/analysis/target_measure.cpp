@@ -99,7 +99,8 @@ static double read_rate(const char *p, long bytes, long times) {
   for (int j = 0; j < 8; ++j) sink = (double)s[j][0];
   return (double)bytes * (double)times / used;
 }
-#define BEST(out, tries, call) do { double best_ = 0; for (int i_ = 0; i_ < tries; ++i_) { const double x_ = (call); if (x_ > best_) best_ = x_; } out = best_; } while (0)
+#define BEST(out, tries, call) do { double best_ = 0; \
+  for (int i_ = 0; i_ < tries; ++i_) { const double x_ = (call); if (x_ > best_) best_ = x_; } out = best_; } while (0)
 int main(int argc, char **argv) {
   const long l1 = atol(argv[1]), l2 = atol(argv[2]), big = atol(argv[3]);
   const int cores = atoi(argv[4]);

@@ -152,9 +152,11 @@ static inline float cairn_unword(uint32_t u) {
     Helper{"tf32_round", "round_format", "static inline float cairn_tf32_round(double x) { return cairn_round_format(x, 11, -126, 0x1.ffcp127, 1); }\n"},
     Helper{"bf16_round", "round_format", "static inline float cairn_bf16_round(double x) { return cairn_round_format(x, 8, -126, 0x1.fep127, 1); }\n"},
     Helper{"f8e4m3fn_round", "round_format", "static inline float cairn_f8e4m3fn_round(double x) { return cairn_round_format(x, 4, -6, 448, 0); }\n"},
-    Helper{"f8e4m3fnuz_round", "round_format", "static inline float cairn_f8e4m3fnuz_round(double x) { return cairn_round_format(x, 4, -7, 240, 0) + 0.0f; }\n"},
+    Helper{"f8e4m3fnuz_round", "round_format",
+           "static inline float cairn_f8e4m3fnuz_round(double x) { return cairn_round_format(x, 4, -7, 240, 0) + 0.0f; }\n"},
     Helper{"f8e5m2_round", "round_format", "static inline float cairn_f8e5m2_round(double x) { return cairn_round_format(x, 3, -14, 57344, 1); }\n"},
-    Helper{"f8e5m2fnuz_round", "round_format", "static inline float cairn_f8e5m2fnuz_round(double x) { return cairn_round_format(x, 3, -15, 57344, 0) + 0.0f; }\n"},
+    Helper{"f8e5m2fnuz_round", "round_format",
+           "static inline float cairn_f8e5m2fnuz_round(double x) { return cairn_round_format(x, 3, -15, 57344, 0) + 0.0f; }\n"},
     // 8-bit floats: sign, exponent with bias 1 - min_exponent, `bits` of mantissa.
     Helper{"f8", "", R"(static inline uint8_t cairn_f8_encode(float x, int bits, int min_exponent, int nan, int zero_sign) {
   if (x != x) return (uint8_t)nan;
@@ -174,19 +176,26 @@ static inline float cairn_f8_decode(uint8_t x, int bits, int min_exponent) {
   return x & 128 ? -size : size;
 }
 )"},
-    Helper{"f8e4m3fn_load", "f8", "static inline float cairn_f8e4m3fn_load(uint8_t x) { return (x & 127) == 127 ? __builtin_nanf(\"\") : cairn_f8_decode(x, 3, -6); }\n"},
-    Helper{"f8e4m3fnuz_load", "f8", "static inline float cairn_f8e4m3fnuz_load(uint8_t x) { return x == 128 ? __builtin_nanf(\"\") : cairn_f8_decode(x, 3, -7); }\n"},
+    Helper{"f8e4m3fn_load", "f8",
+           "static inline float cairn_f8e4m3fn_load(uint8_t x) { return (x & 127) == 127 ? __builtin_nanf(\"\") : cairn_f8_decode(x, 3, -6); }\n"},
+    Helper{"f8e4m3fnuz_load", "f8",
+           "static inline float cairn_f8e4m3fnuz_load(uint8_t x) { return x == 128 ? __builtin_nanf(\"\") : cairn_f8_decode(x, 3, -7); }\n"},
     Helper{"f8e5m2_load", "f8", R"(static inline float cairn_f8e5m2_load(uint8_t x) {
   if ((x & 127) > 124) return __builtin_nanf("");
   if ((x & 127) == 124) return x & 128 ? -__builtin_inff() : __builtin_inff();
   return cairn_f8_decode(x, 2, -14);
 }
 )"},
-    Helper{"f8e5m2fnuz_load", "f8", "static inline float cairn_f8e5m2fnuz_load(uint8_t x) { return x == 128 ? __builtin_nanf(\"\") : cairn_f8_decode(x, 2, -15); }\n"},
-    Helper{"f8e4m3fn_store", "f8 f8e4m3fn_round", "static inline uint8_t cairn_f8e4m3fn_store(float x) { return cairn_f8_encode(cairn_f8e4m3fn_round(x), 3, -6, 127, 1); }\n"},
-    Helper{"f8e4m3fnuz_store", "f8 f8e4m3fnuz_round", "static inline uint8_t cairn_f8e4m3fnuz_store(float x) { return cairn_f8_encode(cairn_f8e4m3fnuz_round(x), 3, -7, 128, 0); }\n"},
-    Helper{"f8e5m2_store", "f8 f8e5m2_round", "static inline uint8_t cairn_f8e5m2_store(float x) { return cairn_f8_encode(cairn_f8e5m2_round(x), 2, -14, 127, 1); }\n"},
-    Helper{"f8e5m2fnuz_store", "f8 f8e5m2fnuz_round", "static inline uint8_t cairn_f8e5m2fnuz_store(float x) { return cairn_f8_encode(cairn_f8e5m2fnuz_round(x), 2, -15, 128, 0); }\n"},
+    Helper{"f8e5m2fnuz_load", "f8",
+           "static inline float cairn_f8e5m2fnuz_load(uint8_t x) { return x == 128 ? __builtin_nanf(\"\") : cairn_f8_decode(x, 2, -15); }\n"},
+    Helper{"f8e4m3fn_store", "f8 f8e4m3fn_round",
+           "static inline uint8_t cairn_f8e4m3fn_store(float x) { return cairn_f8_encode(cairn_f8e4m3fn_round(x), 3, -6, 127, 1); }\n"},
+    Helper{"f8e4m3fnuz_store", "f8 f8e4m3fnuz_round",
+           "static inline uint8_t cairn_f8e4m3fnuz_store(float x) { return cairn_f8_encode(cairn_f8e4m3fnuz_round(x), 3, -7, 128, 0); }\n"},
+    Helper{"f8e5m2_store", "f8 f8e5m2_round",
+           "static inline uint8_t cairn_f8e5m2_store(float x) { return cairn_f8_encode(cairn_f8e5m2_round(x), 2, -14, 127, 1); }\n"},
+    Helper{"f8e5m2fnuz_store", "f8 f8e5m2fnuz_round",
+           "static inline uint8_t cairn_f8e5m2fnuz_store(float x) { return cairn_f8_encode(cairn_f8e5m2fnuz_round(x), 2, -15, 128, 0); }\n"},
 };
 
 void add_helper(std::string_view name, std::set<std::string>* done, std::string* out) {

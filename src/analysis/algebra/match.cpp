@@ -257,7 +257,8 @@ class Matcher {
       found_anchor = true;
     }
     match.inverted = !match.consumed.empty() && !found_anchor;
-    const bool constant = !match.bindings.empty() && std::all_of(match.bindings.begin(), match.bindings.end(), [](const auto& b) { return is_literal(*b.second); });
+    const auto is_bound_to_literal = [](const auto& b) { return is_literal(*b.second); };
+    const bool constant = !match.bindings.empty() && std::all_of(match.bindings.begin(), match.bindings.end(), is_bound_to_literal);
     if (constant) return full();
     if (options_.program) {
       const ExprPtr& node = node_at(root_, path);
