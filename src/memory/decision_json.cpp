@@ -59,7 +59,18 @@ Result<Prefix> read_prefix(const Json& j, const char* key) {
   return prefix;
 }
 
-Result<DecisionState> read_state(const Json& j) {
+Result<std::set<std::string>> read_names(const Json& j, const char* key) {
+  const Json* list = find_list(j, key);
+  if (!list) return no_list(key);
+  std::set<std::string> names;
+  for (const Json& name : *list) {
+    if (!name.is_string()) return no_list(key);
+    names.insert(name.get<std::string>());
+  }
+  return names;
+}
+
+Result<DecisionState> read_state(const Json& j, std::int64_t version) {
   DecisionState s;
   CAIRN_TRY(s.task.name, get_string(j, "task"));
   CAIRN_TRY(s.task.family, get_string(j, "family"));
@@ -84,11 +95,9 @@ Result<DecisionState> read_state(const Json& j) {
   CAIRN_TRY(s.device.kind, get_string(j, "device_kind"));
   CAIRN_TRY(s.implementer, get_string(j, "implementer"));
   CAIRN_TRY(s.now, get_int(j, "now"));
-  const Json* closed = find_list(j, "closed");
-  if (!closed) return no_list("closed");
-  for (const Json& name : *closed) {
-    if (!name.is_string()) return no_list("closed");
-    s.closed.insert(name.get<std::string>());
+  CAIRN_TRY(s.closed, read_names(j, "closed"));
+  if (version >= 2) {   // before, a state did not know its whole path
+    CAIRN_TRY(s.made, read_names(j, "made"));
   }
   CAIRN_TRY(s.model_picks, get_bool(j, "model_picks"));
   return s;
@@ -100,7 +109,7 @@ std::string print_decision(const Decision& decision, const DecisionState& state)
   Json shares = Json::object();
   for (const auto& [name, share] : state.time_shares) shares[name] = share;
   const Json where{{"task", state.task.name}, {"family", state.task.family}, {"features", state.task.features}, {"bottleneck", state.bottleneck},
-                   {"time_shares", shares}, {"directions", state.directions}, {"locals", state.locals}, {"program", state.program.hex()},
+                   {"time_shares", shares}, {"directions", state.directions}, {"locals", state.locals}, {"made", state.made}, {"program", state.program.hex()},
                    {"device", state.device.fingerprint}, {"architecture", state.device.architecture}, {"device_kind", state.device.kind},
                    {"implementer", state.implementer}, {"now", state.now}, {"closed", state.closed}, {"model_picks", state.model_picks}};
   return dump_json(Json{{"version", kDecisionVersion}, {"direction", decision.direction}, {"local", decision.local}, {"draw", decision.draw},
@@ -121,7 +130,7 @@ Result<StoredDecision> parse_decision(const std::string& text) {
   CAIRN_TRY(stored.decision.locals, read_scored(j, "locals"));
   const auto state = j.find("state");
   if (state == j.end()) return Error{Code::parse, "\"state\" is missing, expected an object", {}, {}};
-  CAIRN_TRY(stored.state, read_state(*state));
+  CAIRN_TRY(stored.state, read_state(*state, version));
   return stored;
 }
 

@@ -8,7 +8,7 @@
 namespace cairn {
 
 // Version of the document; a newer one is refused.
-inline constexpr int kDecisionVersion = 1;
+inline constexpr int kDecisionVersion = 2;
 
 struct StoredDecision {
   Decision decision;

@@ -1,6 +1,7 @@
 // Means of evidence with back-off over contexts (search-and-memory.md "The policy" 2):
-//   m_c(x) = (sum w (R - c_f fail - c_r [R < limit]) + kappa m_parent(x)) / (sum w + kappa)
-// over the contexts all < bottleneck < family at that bottleneck < this run. Above `all` stands the static prior.
+//   m_c(x) = (sum w (r - c_f fail - c_r [R < limit]) + kappa m_parent(x)) / (sum w + kappa)
+// over the contexts all < bottleneck < family at that bottleneck < this run at that bottleneck. Above `all` stands the static prior.
+// A local whose gain hangs on another made before it has its rows with and without it apart (docs/decisions/0008).
 #include <algorithm>
 
 #include "memory/snapshot_impl.h"
@@ -10,7 +11,7 @@ namespace cairn {
 
 namespace {
 
-const EvidenceSums* find_context(const ContextSums& contexts, const std::string& name) {
+const Context* find_context(const Contexts& contexts, const std::string& name) {
   const auto it = contexts.find(name);
   return it == contexts.end() ? nullptr : &it->second;
 }
@@ -28,7 +29,9 @@ struct EvidenceIndex::Impl {
   MemoryMode mode = MemoryMode::htam;
   DecisionState state;
   std::shared_ptr<const EvidenceSnapshot::Impl> store;
-  EvidenceSums run;
+  Contexts run;                                         // by bottleneck
+  struct RunRow { std::string local; std::set<std::string> made; bool failed; double weight; };
+  std::vector<RunRow> run_rows;                         // of our kind
   std::unordered_map<std::string, std::uint64_t> rows_run, directions_run;
   std::uint64_t decisions = 0;
   std::map<std::pair<std::string, Digest>, std::uint64_t> directions_at, locals_at;
@@ -73,21 +76,73 @@ struct EvidenceIndex::Impl {
     return path;
   }
 
-  double step(const EvidenceSums* sums, EvidenceKey key, double parent, double kappa) const {
-    if (!sums) return parent;
-    const auto it = sums->find(key);
-    return it == sums->end() ? parent : it->second.mean(parent, kappa, parameters.failure_cost);
+  double step(const Context& context, EvidenceKey key, double parent, double kappa) const {
+    const auto it = context.sums.find(key);
+    return it == context.sums.end() ? parent : it->second.mean(parent, kappa, parameters.failure_cost);
+  }
+  // This run's rows at this bottleneck; nullptr without.
+  const Context* run_context() const { return mode == MemoryMode::no_run ? nullptr : find_context(run, state.bottleneck); }
+  std::vector<Level> levels() const { return levels_at(state.bottleneck); }
+  std::vector<Level> levels_at(const std::string& bottleneck) const {
+    std::vector<Level> list{{&store->all, parameters.kappa}};
+    if (mode != MemoryMode::no_context) {
+      list.push_back({find_context(store->bottlenecks, bottleneck), parameters.kappa});
+      list.push_back({find_context(store->families, family_context(state.task.family, bottleneck)), parameters.kappa});
+    }
+    if (mode != MemoryMode::no_run) list.push_back({find_context(run, bottleneck), parameters.kappa_run});
+    list.erase(std::remove_if(list.begin(), list.end(), [](const Level& l) { return !l.context; }), list.end());
+    return list;
+  }
+  // A local's name in a context's sums on a path that made these.
+  std::string name_in(const Context& context, const std::string& local, const std::set<std::string>& made) const {
+    return mode == MemoryMode::no_prefix ? local : context.name_of(local, made);
   }
   double run_mean(EvidenceKey key, double prior) const {
-    return mode == MemoryMode::no_run ? prior : step(&run, key, prior, parameters.kappa_run);
+    const Context* own = run_context();
+    return own ? step(*own, key, prior, parameters.kappa_run) : prior;
   }
   double mean(EvidenceKey key, double prior) const {
-    double m = step(&store->all, key, prior, parameters.kappa);
-    if (mode != MemoryMode::no_context) {
-      m = step(find_context(store->bottlenecks, state.bottleneck), key, m, parameters.kappa);
-      m = step(find_context(store->families, family_context(state.task.family, state.bottleneck)), key, m, parameters.kappa);
+    double m = prior;
+    for (const Level& l : levels()) m = step(*l.context, key, m, l.kappa);
+    return m;
+  }
+  // What a local gains where it is correct, and how often it is not: at any bottleneck in this run, on paths like this one.
+  double local_gain(const std::string& local, const std::set<std::string>& made, double prior) const {
+    double g = prior;
+    for (const Level& l : levels()) g = l.context->gain(node_key('l', name_in(*l.context, local, made)), g, l.kappa);
+    return g;
+  }
+  double local_failure(const std::string& local, const std::set<std::string>& made) const {
+    double rate = 0;
+    for (const Level& l : levels()) {
+      if (l.context == run_context()) continue;
+      const auto it = l.context->sums.find(node_key('l', name_in(*l.context, local, made)));
+      if (it != l.context->sums.end()) rate = it->second.failure(rate, l.kappa);
     }
-    return run_mean(key, m);
+    if (mode == MemoryMode::no_run) return rate;
+    const Prerequisites& known = store->prerequisites(state.task.family, state.bottleneck);
+    const auto needs = mode == MemoryMode::no_prefix ? known.end() : known.find(local);
+    EvidenceSum sum;
+    for (const RunRow& row : run_rows) {
+      if (row.local != local || (needs != known.end() && row.made.count(needs->second) != made.count(needs->second))) continue;
+      (row.failed ? sum.failed : sum.own) += row.weight;
+    }
+    return sum.failure(rate, parameters.kappa_failure);
+  }
+  double local_mean(const std::string& local, const std::set<std::string>& made, double prior) const {
+    const double rate = local_failure(local, made);
+    return (1 - rate) * local_gain(local, made, prior) - rate * parameters.failure_cost;
+  }
+  // By how much an edge deviates from the node that it leads to, in correct rows.
+  double deviation(char kind, const std::string& from, const std::string& to, int lag) const {
+    double d = 0;
+    for (const Level& l : levels()) d = l.context->gain(edge_key(kind, from, kind == 'L' ? name_in(*l.context, to, state.made) : to, lag), d, l.kappa);
+    return d;
+  }
+  // What the row is worth in this run: modes that score what a local enables where they decide, with a store that tells, read its gain.
+  double own_gain(const Evidence& row) const {
+    const bool ahead = mode != MemoryMode::feedback && mode != MemoryMode::ucb && mode != MemoryMode::flat_plus;
+    return ahead && store->tasks.size() >= static_cast<std::size_t>(parameters.cold_tasks) ? row.gain : row.credit;
   }
 };
 
@@ -105,17 +160,31 @@ EvidenceIndex::EvidenceIndex(const EvidenceSnapshot& snapshot, const DecisionSta
 
 void EvidenceIndex::set_run(const std::vector<Evidence>& rows) {
   impl_->run.clear();
+  impl_->run_rows.clear();
   impl_->rows_run.clear();
   impl_->directions_run.clear();
   impl_->decisions = 0;
   const DecisionState& state = impl_->state;
-  for (const Evidence& row : rows) {
+  const std::vector<MadeBefore> made = list_made(rows);
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const Evidence& row = rows[k];
     if (!is_counted(row, state.implementer)) continue;
     impl_->decisions += 1;
     impl_->rows_run[row.local] += 1;
     impl_->directions_run[row.direction] += 1;
-    add_evidence(row, is_ours(row, state.implementer), weigh_evidence(row, state.device, state.now, impl_->parameters),
-                 value_evidence(row, impl_->parameters, impl_->mode), &impl_->run);
+    const auto [at, fresh] = impl_->run.try_emplace(row.bottleneck);
+    if (fresh) at->second.prerequisites = impl_->store->prerequisites(state.task.family, row.bottleneck);
+    const bool ours = is_ours(row, state.implementer);
+    const double weight = weigh_evidence(row, state.device, state.now, impl_->parameters);
+    at->second.add(row, made[k].locals, ours, weight, value_evidence(row, impl_->own_gain(row), impl_->parameters));
+    if (ours) impl_->run_rows.push_back({row.local, made[k].locals, row.kind == EvidenceKind::failed, weight});
+  }
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const Evidence& row = rows[k];
+    if (row.kind != EvidenceKind::passed || !is_counted(row, state.implementer)) continue;
+    const double value = value_evidence(row, impl_->own_gain(row), impl_->parameters);
+    const Deviation deviation = find_deviation(impl_->levels_at(row.bottleneck), row, made[k].locals, value);
+    impl_->run.at(row.bottleneck).add_edges(row, made[k].locals, weigh_evidence(row, state.device, state.now, impl_->parameters), deviation);
   }
 }
 
@@ -124,19 +193,37 @@ void EvidenceIndex::count_at(const std::string& direction, const std::string& lo
   count_at(direction, program);
   impl_->locals_at[{local, program}] += 1;
 }
-void EvidenceIndex::set_bottleneck(const std::string& bottleneck) { impl_->state.bottleneck = bottleneck; }
+void EvidenceIndex::set_place(const std::string& bottleneck, std::set<std::string> made) {
+  impl_->state.bottleneck = bottleneck;
+  impl_->state.made = std::move(made);
+}
 
 double EvidenceIndex::direction_mean(const std::string& direction, double prior) const { return impl_->mean(node_key('d', direction), prior); }
 double EvidenceIndex::direction_edge(const std::string& from, const std::string& to, int lag, double prior) const {
-  return impl_->mean(edge_key('D', from, to, lag), prior);
+  return direction_mean(to, prior) + impl_->deviation('D', from, to, lag);
 }
-double EvidenceIndex::local_mean(const std::string& local, double prior) const { return impl_->mean(node_key('l', local), prior); }
+double EvidenceIndex::local_mean(const std::string& local, double prior) const { return impl_->local_mean(local, impl_->state.made, prior); }
 double EvidenceIndex::local_edge(const std::string& from, const std::string& to, int lag, double prior) const {
-  return impl_->mean(edge_key('L', from, to, lag), prior);
+  return local_gain(to, prior) + impl_->deviation('L', from, to, lag);
 }
 double EvidenceIndex::local_run_mean(const std::string& local, double prior) const { return impl_->run_mean(node_key('l', local), prior); }
 double EvidenceIndex::local_run_edge(const std::string& from, const std::string& to, int lag, double prior) const {
-  return impl_->run_mean(edge_key('L', from, to, lag), prior);
+  const Context* own = impl_->run_context();
+  return own ? prior + own->gain(edge_key('L', from, own->name_of(to, impl_->state.made), lag), 0, impl_->parameters.kappa_run) : prior;
+}
+double EvidenceIndex::local_gain(const std::string& local, double prior) const { return impl_->local_gain(local, impl_->state.made, prior); }
+double EvidenceIndex::local_failure(const std::string& local) const { return impl_->local_failure(local, impl_->state.made); }
+EvidenceIndex::Enabled EvidenceIndex::enabled_by(const std::string& local) const {
+  Enabled best;
+  const DecisionState& state = impl_->state;
+  std::set<std::string> then = state.made;
+  if (impl_->mode == MemoryMode::no_prefix || impl_->mode == MemoryMode::no_credit || !then.insert(local).second) return best;
+  for (const auto& [other, needs] : impl_->store->prerequisites(state.task.family, state.bottleneck)) {
+    if (needs != local || state.made.count(other) != 0) continue;
+    const double gain = impl_->local_mean(other, then, 0) - std::max(0.0, impl_->local_mean(other, state.made, 0));
+    if (gain > best.gain || (gain == best.gain && gain > 0 && other < best.local)) best = {other, gain};
+  }
+  return best;
 }
 std::optional<double> EvidenceIndex::nearest_mean(const std::string& local) const {
   const auto it = impl_->nearest.find(local);

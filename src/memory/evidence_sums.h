@@ -16,6 +16,10 @@ struct EvidenceSum {
   double failed = 0;            // weight of our kind's failures
   double value = 0;             // sum of w (R - c_r [R < limit]) over the correct rows
 
+  // Of the correct rows alone: (sum w (r - c_r [R < limit]) + kappa parent) / (sum w + kappa).
+  double gain(double parent, double kappa) const { return passed > 0 ? (value + kappa * parent) / (passed + kappa) : parent; }
+  // The share of our kind's rows that fail, the parent's counted kappa times.
+  double failure(double parent, double kappa) const { return own + failed > 0 ? (failed + kappa * parent) / (own + failed + kappa) : parent; }
   // (sum w (R - c_f fail - c_r [R < limit]) + kappa parent) / (sum w + kappa) where all rows are of one kind; else the
   // correct rows' mean stands for those of ours and the failure rate is ours.
   double mean(double parent, double kappa, double failure_cost) const {
@@ -35,8 +39,10 @@ inline EvidenceKey edge_key(char kind, std::string_view from, std::string_view t
 
 using EvidenceSums = std::unordered_map<EvidenceKey, EvidenceSum>;
 
-// Adds the row to its direction 'd', its local 'l', and the edges 'D' and 'L' that lead to it.
-void add_evidence(const Evidence& row, bool ours, double weight, double value, EvidenceSums* sums);
+// Adds the row to a node.
+void add_evidence(const Evidence& row, bool ours, double weight, double value, EvidenceKey node, EvidenceSums* sums);
+// Adds by how much a passed row deviates from its node to the edges that lead there from what came before.
+void add_deviation(const Prefix& before, char kind, const std::string& name, double weight, double deviation, EvidenceSums* sums);
 
 // w = certificate x 2^(-age / half life) x device; failures have no certificate.
 double weigh_evidence(const Evidence& row, const DeviceMark& device, std::int64_t now, const PolicyParameters& parameters);

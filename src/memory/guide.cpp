@@ -18,6 +18,7 @@ namespace {
 // Where a state stands: what led to it, and what limits it.
 struct Place {
   Prefix directions, locals;
+  std::set<std::string> made;
   std::string bottleneck;
   std::map<std::string, double> time_shares;
 };
@@ -102,6 +103,7 @@ struct MemoryGuide::Impl {
     state.time_shares = place.time_shares;
     state.directions = place.directions;
     state.locals = place.locals;
+    state.made = place.made;
     return state;
   }
 
@@ -175,7 +177,7 @@ MemoryGuide::Choice MemoryGuide::decide(const SearchState& state, const std::vec
   pending.state = impl_->state_at(place);
   pending.state.program = state.hash;
   pending.state.closed = list_closed(impl_->options.edges, place.directions[0], place.bottleneck);
-  impl_->index.set_bottleneck(place.bottleneck);
+  impl_->index.set_place(place.bottleneck, place.made);
   pending.decision = cairn::decide(impl_->index, pending.state, options, impl_->options.triggers, impl_->options.parameters, impl_->options.mode, rng);
   Choice choice{pending.decision, ++impl_->tickets};
   impl_->pending.emplace(choice.ticket, std::move(pending));
@@ -205,6 +207,8 @@ Result<void> MemoryGuide::observe(const StepOutcome& outcome) {
     Place& next = impl_->places[outcome.proposal];
     next.directions = {row.direction, from.directions[0]};
     next.locals = {row.local, from.locals[0]};
+    next.made = from.made;
+    next.made.insert(row.local);
   }
   // The machine's fault says nothing of the move, which is as new here as before.
   if (row.kind != EvidenceKind::host) impl_->index.count_at(row.direction, row.local, outcome.from->hash);

@@ -8,14 +8,20 @@ struct PolicyParameters {
   double kappa = 4;                 // weight of the parent context's mean
   double kappa_run = 4;             // the same for the context "this run" (docs/decisions/0006)
   double failure_cost = 0.1;        // c_f: subtracted from a failed row's credit
+  double kappa_failure = 1;         // weight of the store's failure rate beside this run's rows (docs/decisions/0008)
   double regress_cost = 0.05;       // c_r: subtracted where R < regress_limit
   double regress_limit = -0.02;
   double weight_executed = 1, weight_numeric = 0.5, weight_lower = 0.25;
   double half_life_days = 180;
   double device_same = 1, device_architecture = 0.7, device_kind = 0.4, device_other = 0.15;
   double credit_fade = 0.8;         // of later steps' gains in R, for each step between; 1 is the paper's credit (docs/decisions/0006)
+  // What stands on what (docs/decisions/0008).
+  double prerequisite_z = 4;        // least z score of the difference that another local before it makes to a local's gain
+  int prerequisite_rows = 4;        // fewest rows with it and without
+  double prerequisite_gain = 0.1;   // least gain after it, and least difference (log)
+  double prerequisite_noise = 0.1;  // standard deviation of a gain beside what the rows show
   // Direction.
-  double trigger = 0.3;             // b: times the largest time share among the bottlenecks that g's triggers name
+  double trigger = 0.1;             // b: times the largest time share among the bottlenecks that g's triggers name
   double prefix_decay = 1.5;        // w_i ~ exp(-prefix_decay (i - 1))
   int prefix = 2;                   // k
   double local_share = 1;           // eta
@@ -25,8 +31,8 @@ struct PolicyParameters {
   double temperature_llm = 0.1;     // tau where an LLM picks the local strategy
   // Local.
   double predicted = 0.3;           // prior: times the best predicted log gain among untried arguments
-  double repeat_failure = 0.3;      // subtracted if the local failed with this argument class in this run
-  double noise = 0.3;               // standard deviation of the draw with no evidence
+  double repeat_failure = 0.1;      // subtracted if the local failed with this argument class in this run
+  double noise = 0.1;               // standard deviation of the draw with no evidence
   double noise_run = 2;             // weight of n_run in it
   int noise_rows = 8;               // most rows of all that count in it
   // Flat retrieval.

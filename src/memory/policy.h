@@ -27,6 +27,7 @@ struct DecisionState {
   std::string bottleneck;
   std::map<std::string, double> time_shares;   // by bottleneck class, sum 1
   Prefix directions, locals;                   // last first
+  std::set<std::string> made;                  // all locals on the path from the root
   Digest program;
   DeviceMark device;
   std::string implementer = "strategy";        // kind of implementer whose failures count: "strategy" or "model"
@@ -63,7 +64,7 @@ std::string_view memory_mode_name(MemoryMode mode);
 std::optional<MemoryMode> parse_memory_mode(std::string_view name);
 
 // What a run reads of the store, weighed once for a device, a date and a kind of implementer; runs over different tasks
-// share it.
+// share it. The modes that know nothing of other runs share one that is empty.
 class EvidenceSnapshot {
  public:
   // Reads device, implementer and now of the state. Modes that know nothing of other runs get nothing.
@@ -87,9 +88,10 @@ class EvidenceIndex {
   void count_at(const std::string& direction, const std::string& local, const Digest& program);
   // Replaces the rows of this run; what count_at() was told stays.
   void set_run(const std::vector<Evidence>& rows);
-  // Moves on to another state of the same run: the contexts of the means change.
-  void set_bottleneck(const std::string& bottleneck);
-  // m of a direction, of a local, and of transitions `lag` steps after `from`; `prior` stands above the context `all`.
+  // Moves on to another state of the same run: what limits it and what its path made.
+  void set_place(const std::string& bottleneck, std::set<std::string> made);
+  // m of a direction, of a local, and of transitions `lag` steps after `from`; `prior` stands above the context `all`. A local's
+  // edge is given the prior of the local: it deviates from the local's own mean.
   double direction_mean(const std::string& direction, double prior) const;
   double direction_edge(const std::string& from, const std::string& to, int lag, double prior) const;
   double local_mean(const std::string& local, double prior) const;
@@ -97,6 +99,12 @@ class EvidenceIndex {
   // The same over this run alone, whatever the store says.
   double local_run_mean(const std::string& local, double prior) const;
   double local_run_edge(const std::string& from, const std::string& to, int lag, double prior) const;
+  // What a local gains where it is correct, and the rate at which it is not.
+  double local_gain(const std::string& local, double prior) const;
+  double local_failure(const std::string& local) const;
+  // The local that gains most by having this one made before it, and by how much more than now; none: 0 (docs/decisions/0008).
+  struct Enabled { std::string local; double gain = 0; };
+  Enabled enabled_by(const std::string& local) const;
   // Mean credit of a local over the rows of the nearest tasks (flat retrieval), or nullopt without rows.
   std::optional<double> nearest_mean(const std::string& local) const;
   // Locals of the best trajectory of each of the nearest tasks, in order, nearest task first (replay).

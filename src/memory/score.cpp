@@ -19,17 +19,28 @@ double flat_value(const EvidenceIndex& index, const LocalOption& option, const P
   return mean ? *mean : p.flat_predicted * option.predicted_gain;
 }
 
-// m of a local and the transitions to it, over this run alone or over all contexts.
-void add_local_terms(const EvidenceIndex& index, const DecisionState& state, const std::string& local, double prior, bool run_only,
-                     const std::vector<double>& weights, Scored* s) {
-  const double own = run_only ? index.local_run_mean(local, prior) : index.local_mean(local, prior);
+// m of a local and the transitions to it over this run alone.
+void add_run_terms(const EvidenceIndex& index, const DecisionState& state, const std::string& local, double prior, const std::vector<double>& weights,
+                   Scored* s) {
+  const double own = index.local_run_mean(local, prior);
   if (weights.empty()) s->terms.push_back({"local", own});
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    const std::string& from = state.locals[i];
-    const int lag = static_cast<int>(i) + 1;
-    const double edge = run_only ? index.local_run_edge(from, local, lag, own) : index.local_edge(from, local, lag, own);
-    s->terms.push_back({"after " + from, weights[i] * edge});
+    s->terms.push_back({"after " + state.locals[i], weights[i] * index.local_run_edge(state.locals[i], local, static_cast<int>(i) + 1, own)});
   }
+}
+
+// What a local gains after what came before, what it enables, and what its failures cost of both.
+void add_local_terms(const EvidenceIndex& index, const DecisionState& state, const std::string& local, double prior, const std::vector<double>& weights,
+                     const PolicyParameters& p, Scored* s) {
+  if (weights.empty()) s->terms.push_back({"local", index.local_gain(local, prior)});
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    s->terms.push_back({"after " + state.locals[i], weights[i] * index.local_edge(state.locals[i], local, static_cast<int>(i) + 1, prior)});
+  }
+  const EvidenceIndex::Enabled enabled = index.enabled_by(local);
+  if (enabled.gain > 0) s->terms.push_back({"enables " + enabled.local, p.credit_fade * enabled.gain});
+  double sum = 0;
+  for (const Term& term : s->terms) sum += term.value;
+  s->terms.push_back({"failures", -index.local_failure(local) * (std::max(0.0, sum) + p.failure_cost)});
 }
 
 }  // namespace
@@ -75,7 +86,12 @@ std::vector<Scored> score_locals(const EvidenceIndex& index, const DecisionState
       case MemoryMode::vanilla: s.terms.push_back({"nearest tasks", flat_value(index, option, p)}); break;
       case MemoryMode::flat_plus: s.terms.push_back({"nearest tasks and this run", index.local_run_mean(option.local, flat_value(index, option, p))}); break;
       case MemoryMode::ucb: s.terms.push_back({"this run", index.local_run_mean(option.local, 0)}); break;
-      default: add_local_terms(index, state, option.local, cold ? flat_value(index, option, p) : p.predicted * option.predicted_gain, cold, weights, &s);
+      default:
+        if (cold) {
+          add_run_terms(index, state, option.local, flat_value(index, option, p), weights, &s);
+        } else {
+          add_local_terms(index, state, option.local, p.predicted * option.predicted_gain, weights, p, &s);
+        }
     }
     const bool remembers = mode != MemoryMode::flat && mode != MemoryMode::replay && mode != MemoryMode::vanilla;
     if (option.failed_before && remembers) s.terms.push_back({"failed before", -p.repeat_failure});

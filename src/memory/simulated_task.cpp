@@ -11,7 +11,7 @@ namespace cairn {
 
 namespace {
 
-constexpr std::size_t kDepth = 10;
+constexpr std::size_t kDepth = 24;   // all moves
 constexpr std::size_t kBeam = 100;
 constexpr int kLocals = 3;        // a direction
 constexpr double kWeak = 0.1;     // what is left of the gain of a move made while another class limits

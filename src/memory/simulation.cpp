@@ -13,8 +13,8 @@ namespace cairn {
 
 namespace {
 
-constexpr int kDepth = 10;
-constexpr double kLoss = 0.1;         // a move that loses more is not gone on from
+constexpr int kSteps = 20;            // as search/trajectory.cpp
+constexpr int kFailures = 3, kPatience = 3;
 constexpr double kVainFailure = 0.4;  // chance to fail of a move whose prerequisite is missing
 constexpr double kFlaky = 0.03;       // of any other
 constexpr std::int64_t kNow = 1'800'000'000;
@@ -26,7 +26,6 @@ struct Node {
   double measured = 0;
   std::uint64_t number = 0;
   Prefix directions, locals;
-  int depth = 0;
   std::size_t parent = 0;            // its place among the nodes
 };
 
@@ -73,9 +72,11 @@ class Walk {
     state_.directions = from.directions;
     state_.locals = from.locals;
     state_.program = Digest{from.at.made, combine64(from.at.weak, from.at.vain)};
-    index_.set_bottleneck(state_.bottleneck);
+    state_.made.clear();
+    for (std::size_t at = current_; at != 0; at = nodes_[at].parent) state_.made.insert(nodes_[at].locals[0]);
+    index_.set_place(state_.bottleneck, state_.made);
     std::vector<LocalOption> options;
-    for (std::size_t m = 0; m < task_.moves.size() && from.depth < kDepth; ++m) {
+    for (std::size_t m = 0; m < task_.moves.size(); ++m) {
       if (((from.at.made | from.at.vain) >> m) & 1) continue;
       const SimState to = apply_sim_move(task_, from.at, m);
       if (seen_.count(to) != 0) continue;
@@ -86,10 +87,16 @@ class Walk {
       Rng bias = rng_.split("bias").split(m), noise = rng_.split("model").split(from.at.made).split(from.at.weak).split(from.at.vain * 64 + m);
       option.predicted_gain = score_sim_state(task_, to) - score_sim_state(task_, from.at) + task_.model_bias * bias.normal();
       option.predicted_gain += task_.model_noise * noise.normal();
-      option.failed_before = failed_.count({m, state_.bottleneck}) != 0;
+      option.failed_before = failed_.count({m, argument_class(from.at, m)}) != 0;
       options.push_back(std::move(option));
     }
     return options;
+  }
+
+  // What limits, and whether the move has what it stands on: other loops, other arguments.
+  std::string argument_class(const SimState& at, std::size_t move) const {
+    const auto& needs = task_.moves[move].needs;
+    return state_.bottleneck + (needs && ((at.made >> *needs) & 1) == 0 ? " alone" : "");
   }
 
   void make(std::size_t move) {
@@ -100,7 +107,6 @@ class Walk {
     // A program has one measured time in a run, whoever finds it.
     const Rng program = rng_.split("program").split(child.at.made).split(child.at.weak).split(child.at.vain);
     child.measured = score_sim_state(task_, child.at) + task_.noise * program.split("time").normal();
-    child.depth = from.depth + 1;
     child.parent = current_;
     child.directions = {m.direction, from.directions[0]};
     child.locals = {m.local, from.locals[0]};
@@ -112,17 +118,19 @@ class Walk {
     if (mode_ != MemoryMode::random) index_.set_run(run_.rows);
     child.number = gains_.size() - 1;
     nodes_.push_back(child);
-    if (fails) failed_.insert({move, state_.bottleneck});
+    if (fails) failed_.insert({move, argument_class(from.at, move)});
     if (!fails && child.measured > nodes_[best_].measured) best_ = nodes_.size() - 1;
     run_.best.push_back(std::max(0.0, score_sim_state(task_, nodes_[best_].at)));
-    const bool goes_on = !fails && child.measured > from.measured - kLoss;
-    idle_ = goes_on ? 0 : idle_ + 1;
-    if (goes_on) current_ = nodes_.size() - 1;
-    if (nodes_[current_].depth >= kDepth || idle_ >= 3) restart();
+    steps_ += 1;
+    failures_in_row_ = fails ? failures_in_row_ + 1 : 0;
+    if (!fails) current_ = nodes_.size() - 1;
+    if (!fails && child.measured > highest_) highest_ = child.measured, highest_at_ = steps_;
+    if (steps_ >= kSteps || failures_in_row_ >= kFailures || steps_ - highest_at_ >= kPatience) restart();
   }
 
   void add_row(const Node& from, const Node& child, const SimMove& m, bool fails) {
-    const TakenStep step{id_, gains_.size(), from.number, m.direction, m.local, {}, state_.bottleneck};
+    const auto move = static_cast<std::size_t>(&m - task_.moves.data());
+    const TakenStep step{id_, gains_.size(), from.number, m.direction, m.local, {}, argument_class(from.at, move)};
     Evidence row = fails ? make_evidence(state_, step, EvidenceKind::failed, "mismatch", 0, kImplementer)
                          : make_evidence(state_, step, EvidenceKind::passed, "ok", child.measured - from.measured, kImplementer);
     gains_.push_back(row.gain);
@@ -133,20 +141,23 @@ class Walk {
     for (std::size_t k = 0; k < run_.rows.size(); ++k) run_.rows[k].credit = credits[k + 1];
   }
 
-  // To the best program or the root, in turn by chance; false where nothing is left at either.
+  void start_at(std::size_t node) {
+    current_ = node;
+    steps_ = failures_in_row_ = highest_at_ = 0;
+    highest_ = nodes_[node].measured;
+  }
+
+  // To the best program, one on its path, or the root; false where nothing is left anywhere.
   bool restart() {
-    idle_ = 0;
     Rng draw = choices_.split("restart").split(restarts_++);
-    current_ = 0;
-    if (draw.below(2) == 0) {
-      std::vector<std::size_t> path;
-      for (std::size_t at = best_; at != 0; at = nodes_[at].parent) path.push_back(at);
-      if (!path.empty()) current_ = path[draw.below(path.size())];
-    }
+    std::vector<std::size_t> path;
+    for (std::size_t at = best_; at != 0; at = nodes_[at].parent) path.push_back(at);
+    const std::size_t where = draw.below(4);   // as search/trajectory.cpp
+    start_at(where < 2 ? best_ : where == 2 && !path.empty() ? path[draw.below(path.size())] : 0);
     if (!find_options().empty()) return true;
     for (std::size_t k = nodes_.size(); k-- > 0;) {
-      current_ = k;
       if (failures_[nodes_[k].number]) continue;
+      start_at(k);
       if (!find_options().empty()) return true;
     }
     return false;
@@ -168,7 +179,8 @@ class Walk {
   std::vector<bool> failures_{false};
   std::size_t current_ = 0, best_ = 0;
   std::uint64_t restarts_ = 0;
-  int idle_ = 0;
+  int steps_ = 0, failures_in_row_ = 0, highest_at_ = 0;
+  double highest_ = 0;               // of the trajectory, at step highest_at_
 };
 
 }  // namespace

@@ -75,9 +75,8 @@ struct SimStep {
   bool failed = false;
 };
 
-// One search of `budget` evaluations, the same for all modes: a trajectory of at most ten moves from the root; a move that
-// fails or loses more than a tenth leaves it where it is; after three of these in a row, or at the end, it starts again from
-// the best program or the root. Programs seen before are not proposed. `log` gets every decision.
+// One search of `budget` evaluations, the same for all modes, by the trajectories of search/trajectory.cpp: on from whatever
+// passes while a trajectory gets better. Programs seen before are not proposed. `log` gets every decision.
 SimRun run_simulation(const SimTask& task, const EvidenceSnapshot& snapshot, const PolicyParameters& parameters, MemoryMode mode, std::uint64_t seed,
                       std::size_t budget, std::vector<SimStep>* log = nullptr);
 

@@ -14,12 +14,12 @@ bool is_blind(MemoryMode mode) {
   return mode == MemoryMode::feedback || mode == MemoryMode::vanilla || mode == MemoryMode::ucb || mode == MemoryMode::random;
 }
 
-// Snapshots that modes share: with credit, with immediate gains, with nothing.
+// Snapshots that modes share: of the store, of all but a family, of nothing.
 class Snapshots {
  public:
   Snapshots(const std::vector<Evidence>& store, const PolicyParameters& parameters) : store_(store), parameters_(parameters) {}
   const EvidenceSnapshot& find(const SimTask& task, MemoryMode mode, bool leave_out) {
-    const MemoryMode kind = is_blind(mode) ? MemoryMode::random : mode == MemoryMode::no_credit ? mode : MemoryMode::htam;
+    const MemoryMode kind = is_blind(mode) ? MemoryMode::random : MemoryMode::htam;
     const std::string family = leave_out && !is_blind(mode) ? task.mark.family : std::string();
     const auto it = made_.find({kind, family});
     if (it != made_.end()) return it->second;

@@ -1,5 +1,6 @@
 // Rows of other runs, weighed and summed once (search-and-memory.md "The policy" 2).
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "memory/snapshot_impl.h"
@@ -21,26 +22,62 @@ double device_weight(const DeviceMark& a, const DeviceMark& b, const PolicyParam
 
 }  // namespace
 
-void add_evidence(const Evidence& row, bool ours, double weight, double value, EvidenceSums* sums) {
-  const bool passed = row.kind == EvidenceKind::passed;
-  const auto add = [&](EvidenceKey key) {
-    EvidenceSum& sum = (*sums)[key];
-    if (!passed) {
-      sum.failed += weight;
-      return;
-    }
-    sum.passed += weight;
-    sum.own += ours ? weight : 0;
-    sum.value += weight * value;
-  };
-  add(node_key('d', row.direction));
-  add(node_key('l', row.local));
-  for (std::size_t lag = 1; lag <= row.directions.size(); ++lag) {
-    const std::string& direction = row.directions[lag - 1];
-    const std::string& local = row.locals[lag - 1];
-    if (!direction.empty()) add(edge_key('D', direction, row.direction, static_cast<int>(lag)));
-    if (!local.empty()) add(edge_key('L', local, row.local, static_cast<int>(lag)));
+void add_evidence(const Evidence& row, bool ours, double weight, double value, EvidenceKey node, EvidenceSums* sums) {
+  EvidenceSum& sum = (*sums)[node];
+  if (row.kind != EvidenceKind::passed) {
+    sum.failed += weight;
+    return;
   }
+  sum.passed += weight;
+  sum.own += ours ? weight : 0;
+  sum.value += weight * value;
+}
+
+void add_deviation(const Prefix& before, char kind, const std::string& name, double weight, double deviation, EvidenceSums* sums) {
+  for (std::size_t lag = 1; lag <= before.size(); ++lag) {
+    const std::string& from = before[lag - 1];
+    if (from.empty()) continue;
+    EvidenceSum& sum = (*sums)[edge_key(kind, from, name, static_cast<int>(lag))];
+    sum.passed += weight;
+    sum.value += weight * deviation;
+  }
+}
+
+void Context::add(const Evidence& row, const std::set<std::string>& made, bool ours, double weight, double value) {
+  add_evidence(row, ours, weight, value, node_key('d', row.direction), &sums);
+  add_evidence(row, ours, weight, value, node_key('l', row.local), &sums);
+  const std::string name = name_of(row.local, made);
+  if (name != row.local) add_evidence(row, ours, weight, value, node_key('l', name), &sums);
+}
+
+void Context::add_edges(const Evidence& row, const std::set<std::string>& made, double weight, const Deviation& deviation) {
+  add_deviation(row.directions, 'D', row.direction, weight, deviation.direction, &sums);
+  add_deviation(row.locals, 'L', name_of(row.local, made), weight, deviation.local, &sums);
+}
+
+Deviation find_deviation(const std::vector<Level>& levels, const Evidence& row, const std::set<std::string>& made, double value) {
+  double direction = 0, local = 0;
+  for (const Level& l : levels) {
+    direction = l.context->gain(node_key('d', row.direction), direction, l.kappa);
+    local = l.context->gain(node_key('l', l.context->name_of(row.local, made)), local, l.kappa);
+  }
+  return {value - direction, value - local};
+}
+
+double Context::gain(EvidenceKey key, double parent, double kappa) const {
+  const auto it = sums.find(key);
+  return it == sums.end() ? parent : it->second.gain(parent, kappa);
+}
+
+std::string Context::name_of(const std::string& local, const std::set<std::string>& made) const {
+  const auto it = prerequisites.find(local);
+  return it == prerequisites.end() ? local : conditioned_name(local, made.count(it->second) != 0);
+}
+
+const Prerequisites& EvidenceSnapshot::Impl::prerequisites(const std::string& family, const std::string& bottleneck) const {
+  if (const auto f = families.find(family_context(family, bottleneck)); f != families.end()) return f->second.prerequisites;
+  if (const auto b = bottlenecks.find(bottleneck); b != bottlenecks.end()) return b->second.prerequisites;
+  return all.prerequisites;
 }
 
 double weigh_evidence(const Evidence& row, const DeviceMark& device, std::int64_t now, const PolicyParameters& p) {
@@ -59,20 +96,47 @@ double measure_task_distance(const TaskMark& a, const TaskMark& b, const PolicyP
 }
 
 EvidenceSnapshot::EvidenceSnapshot(std::vector<Evidence> store, const DecisionState& state, const PolicyParameters& p, MemoryMode mode) {
-  const auto made = std::make_shared<Impl>();
-  if (mode == MemoryMode::feedback || mode == MemoryMode::vanilla || mode == MemoryMode::ucb || mode == MemoryMode::random) store.clear();
-  for (Evidence& row : store) {
-    if (!is_counted(row, state.implementer)) continue;
-    const bool ours = is_ours(row, state.implementer);
-    const double weight = weigh_evidence(row, state.device, state.now, p), value = value_evidence(row, p, mode);
-    add_evidence(row, ours, weight, value, &made->all);
-    add_evidence(row, ours, weight, value, &made->bottlenecks[row.bottleneck]);
-    add_evidence(row, ours, weight, value, &made->families[family_context(row.task.family, row.bottleneck)]);
-    made->counts[row.local] += 1;
-    made->tasks[row.task.name].push_back(made->rows.size());
-    made->rows.push_back(std::move(row));
+  const auto impl = std::make_shared<Impl>();
+  impl_ = impl;
+  if (mode == MemoryMode::feedback || mode == MemoryMode::vanilla || mode == MemoryMode::ucb || mode == MemoryMode::random) return;
+  const auto uncounted = [&](const Evidence& row) { return !is_counted(row, state.implementer); };
+  store.erase(std::remove_if(store.begin(), store.end(), uncounted), store.end());
+  impl->rows = std::move(store);
+  const std::vector<MadeBefore> made = list_made(impl->rows);
+  // A context knows of the prerequisites that the wider one does, unless it knows better.
+  std::unordered_map<Context*, std::vector<PathRow>> rows_of;
+  const auto contexts_of = [&](const Evidence& row) {
+    return std::array{&impl->all, &impl->bottlenecks[row.bottleneck], &impl->families[family_context(row.task.family, row.bottleneck)]};
+  };
+  for (std::size_t k = 0; k < impl->rows.size(); ++k) {
+    const Evidence& row = impl->rows[k];
+    for (Context* context : contexts_of(row)) rows_of[context].push_back({&row, weigh_evidence(row, state.device, state.now, p), &made[k]});
+    impl->counts[row.local] += 1;
+    impl->tasks[row.task.name].push_back(k);
   }
-  impl_ = made;
+  for (auto& [context, rows] : rows_of) context->prerequisites = find_prerequisites(rows, p);
+  for (std::size_t level = 1; level < 3; ++level) {
+    for (const auto& [context, rows] : rows_of) {
+      const auto contexts = contexts_of(*rows.front().row);
+      if (contexts[level] != context) continue;
+      const Prerequisites& wider = contexts[level - 1]->prerequisites;
+      context->prerequisites.insert(wider.begin(), wider.end());
+    }
+  }
+  for (std::size_t k = 0; k < impl->rows.size(); ++k) {
+    const Evidence& row = impl->rows[k];
+    const double weight = weigh_evidence(row, state.device, state.now, p);
+    for (Context* context : contexts_of(row)) context->add(row, made[k].locals, is_ours(row, state.implementer), weight, value_evidence(row, row.gain, p));
+  }
+  // A row deviates from what its local gains in its own family at its bottleneck: between families locals gain on other scales.
+  for (std::size_t k = 0; k < impl->rows.size(); ++k) {
+    const Evidence& row = impl->rows[k];
+    if (row.kind != EvidenceKind::passed) continue;
+    std::vector<Level> levels;
+    for (const Context* context : contexts_of(row)) levels.push_back({context, p.kappa});
+    const Deviation deviation = find_deviation(levels, row, made[k].locals, value_evidence(row, row.gain, p));
+    for (Context* context : contexts_of(row)) context->add_edges(row, made[k].locals, weigh_evidence(row, state.device, state.now, p), deviation);
+  }
 }
 
 std::size_t EvidenceSnapshot::tasks() const { return impl_->tasks.size(); }

@@ -84,6 +84,8 @@ const std::vector<std::string> kLocals{"local vectorize", "local transpose", "lo
 const std::vector<std::string> kOfAccess{"local vectorize", "local transpose"};
 const std::vector<std::string> kDirectionSteps{"after data_reuse", "after START"}, kLocalSteps{"after tile", "after START"};
 const Names kBestLocals = name_terms(kDirections, {"best local"});
+// The one local that enables another; the cost of its failures grows with what it is worth.
+const Names kEnables = name_terms({"local transpose"}, {"enables vectorize"}), kItsFailures = name_terms({"local transpose"}, {"failures"});
 
 struct Ablation {
   MemoryMode mode;
@@ -92,18 +94,18 @@ struct Ablation {
 // Of `parallel` four like rows are known and none in this run: contexts, credit and this run say the same of it as all rows do.
 const std::vector<Ablation> kAblations{
     {MemoryMode::no_hierarchy, {name_terms(kDirections, {"trigger", "after data_reuse", "after START", "best local", "count"}), {}, {}}},
-    {MemoryMode::no_local, {name_terms(kLocals, kLocalSteps), name_terms(kLocals, {"predicted"}), kBestLocals}},
+    {MemoryMode::no_local, {name_terms(kLocals, kLocalSteps) + name_terms(kLocals, {"failures"}) + kEnables, name_terms(kLocals, {"predicted"}), kBestLocals}},
     {MemoryMode::no_prefix,
-     {name_terms(kDirections, kDirectionSteps) + name_terms(kLocals, kLocalSteps), name_terms(kLocals, {"local"}), kBestLocals}},
+     {name_terms(kDirections, kDirectionSteps) + name_terms(kLocals, kLocalSteps) + kEnables, name_terms(kLocals, {"local"}), kBestLocals + kItsFailures}},
     {MemoryMode::k1,
      {name_terms(kDirections, {"after START"}) + name_terms(kLocals, {"after START"}), {},
       name_terms(kDirections, {"after data_reuse"}) + name_terms(kLocals, {"after tile"}) + name_terms(kAccess, {"best local"})}},
     {MemoryMode::uniform_w, {{}, {}, name_terms(kDirections, kDirectionSteps) + name_terms(kLocals, kLocalSteps) + name_terms(kAccess, {"best local"})}},
     {MemoryMode::no_credit,
-     {{}, {}, name_terms(kAccess, {"after data_reuse", "after START", "best local"}) + name_terms({"local vectorize"}, kLocalSteps)}},
+     {kEnables, {}, kItsFailures}},
     {MemoryMode::no_context,
-     {{}, {}, name_terms(kAccess, {"after data_reuse", "after START", "best local"}) + name_terms(kOfAccess, kLocalSteps)}},
-    {MemoryMode::no_run, {{}, {}, name_terms(kAccess, {"best local"}) + name_terms({"local vectorize"}, kLocalSteps)}},
+     {{}, {}, name_terms(kAccess, {"after data_reuse", "after START", "best local"}) + name_terms(kOfAccess, kLocalSteps) + kEnables + kItsFailures}},
+    {MemoryMode::no_run, {{}, {}, name_terms(kAccess, {"after data_reuse", "after START", "best local"}) + name_terms({"local vectorize"}, kLocalSteps) + kEnables + kItsFailures}},
     {MemoryMode::no_trigger, {name_terms(kDirections, {"trigger"}), {}, {}}},
 };
 
@@ -123,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(Policy, Ablated, testing::ValuesIn(kAblations), [](cons
 TEST(Ablations, AreAllThere) {
   EXPECT_EQ(kAblations.size(), static_cast<std::size_t>(MemoryMode::no_trigger) - static_cast<std::size_t>(MemoryMode::no_hierarchy) + 1);
   EXPECT_TRUE(compare_terms(terms_of(MemoryMode::htam), terms_of(MemoryMode::htam)) == Difference{});
-  EXPECT_EQ(terms_of(MemoryMode::htam).size(), 19u) << "five terms a direction, three a local";
+  EXPECT_EQ(terms_of(MemoryMode::htam).size(), 23u) << "five terms a direction, four a local, and one that enables another";
 }
 
 // Without directions a decision scores the locals of all at once, and still says which direction it took.

@@ -20,6 +20,7 @@ StoredDecision sample() {
   s.state.time_shares = {{"memory", 0.75}, {"compute", 0.25}};
   s.state.directions = {"algebra", kStartNode};
   s.state.locals = {"powsimp", kStartNode};
+  s.state.made = {"fuse", "powsimp"};
   s.state.program = {1, ~std::uint64_t{0}};
   s.state.device = {"cpu 9f", "avx512", "cpu"};
   s.state.now = 1'700'000'000;
@@ -44,14 +45,27 @@ TEST(DecisionJson, ReadsWhatItWrote) {
   EXPECT_EQ(read->state.directions, s.state.directions);
   EXPECT_EQ(read->state.device, s.state.device);
   EXPECT_EQ(read->state.closed, s.state.closed);
+  EXPECT_EQ(read->state.made, s.state.made);
   EXPECT_TRUE(read->state.model_picks);
+}
+
+// The first version knew the last two steps only.
+TEST(DecisionJson, ReadsTheFirstVersion) {
+  const StoredDecision s = sample();
+  Json old = parse_json(print_decision(s.decision, s.state)).value();
+  old["version"] = 1;
+  old["state"].erase("made");
+  const auto read = parse_decision(dump_json(old));
+  ASSERT_TRUE(read.ok()) << render(read.error());
+  EXPECT_TRUE(read->state.made.empty());
+  EXPECT_EQ(read->state.locals, s.state.locals);
 }
 
 // Every key is needed, and wrong types are refused.
 TEST(DecisionJson, RefusesWhatIsMissingOrNewer) {
   const StoredDecision s = sample();
   const Json whole = parse_json(print_decision(s.decision, s.state)).value();
-  EXPECT_NE(parse_decision("{\"version\":2}").error().message.find("found version 2 of a decision"), std::string::npos);
+  EXPECT_NE(parse_decision("{\"version\":3}").error().message.find("found version 3 of a decision"), std::string::npos);
   for (const Json* object : {&whole, &whole["state"]}) {
     for (const auto& [key, value] : object->items()) {
       for (const bool wrong : {false, true}) {

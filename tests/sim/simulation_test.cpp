@@ -92,15 +92,15 @@ const SimRow& row_of(const SimReport& report, MemoryMode mode) {
   return kNone;
 }
 
-// World 11, recorded: htam ends 0.891 above flat (standard error 0.127) and its curve lies 0.837 above (0.1); it needs 0.71
+// World 11, recorded: htam ends 1.240 above flat (standard error 0.128) and its curve lies 1.384 above (0.124); it needs 0.487
 // of the evaluations. A change of the policy that loses more than two standard errors of these is a regression.
 TEST(Simulation, WarmMemoryBeatsFlatRetrieval) {
   const SimReport report = compare_modes({}, {}, {MemoryMode::htam});
   const SimRow &flat = row_of(report, MemoryMode::flat), &htam = row_of(report, MemoryMode::htam);
   EXPECT_EQ(report.rows, 28800u);
-  EXPECT_GT(htam.best - flat.best, 0.891 - 2 * 0.127);
-  EXPECT_GT(htam.area - flat.area, 0.837 - 2 * 0.1);
-  EXPECT_LT(htam.ratio, 0.85);
+  EXPECT_GT(htam.best - flat.best, 1.240 - 2 * 0.128);
+  EXPECT_GT(htam.area - flat.area, 1.384 - 2 * 0.124);
+  EXPECT_LE(htam.ratio, 0.5);
   // The bound on diversity counts ten proposals of a run.
   EXPECT_GE(htam.least_distinct, PolicyParameters().least_distinct * 10);
 }
