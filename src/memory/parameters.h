@@ -32,7 +32,7 @@ struct PolicyParameters {
   // Local.
   double predicted = 0.3;           // prior: times the best predicted log gain among untried arguments
   double repeat_failure = 0.1;      // subtracted if the local failed with this argument class in this run
-  double noise = 0.1;               // standard deviation of the draw with no evidence
+  double noise = 0.05;              // standard deviation of the draw with no evidence
   double noise_run = 2;             // weight of n_run in it
   int noise_rows = 8;               // most rows of all that count in it
   // Flat retrieval.

@@ -91,9 +91,9 @@ TEST(WorkedDecision, HasTheTermsOfThePage) {
   }
   EXPECT_NEAR(local_count_term(index, "vectorize", state.program, {}), 0.041628, 1e-6);
   EXPECT_NEAR(local_count_term(index, "transpose", state.program, {}), 0.058871, 1e-6);
-  EXPECT_NEAR(local_noise(index, "vectorize", {}), 0.1 / std::sqrt(11.0), 1e-12);
-  EXPECT_NEAR(local_noise(index, "transpose", {}), 0.1 / std::sqrt(6.0), 1e-12);
-  EXPECT_NEAR(local_noise(index, "never tried", {}), 0.1, 1e-12);
+  EXPECT_NEAR(local_noise(index, "vectorize", {}), 0.05 / std::sqrt(11.0), 1e-12);
+  EXPECT_NEAR(local_noise(index, "transpose", {}), 0.05 / std::sqrt(6.0), 1e-12);
+  EXPECT_NEAR(local_noise(index, "never tried", {}), 0.05, 1e-12);
 }
 
 TEST(WorkedDecision, DrawsTheDirectionThenTheLargestLocal) {
