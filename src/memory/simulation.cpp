@@ -8,13 +8,12 @@
 #include <set>
 
 #include "memory/evidence_row.h"
+#include "search/trajectory.h"
 
 namespace cairn {
 
 namespace {
 
-constexpr int kSteps = 20;            // as search/trajectory.cpp
-constexpr int kFailures = 3, kPatience = 3;
 constexpr double kVainFailure = 0.4;  // chance to fail of a move whose prerequisite is missing
 constexpr double kFlaky = 0.03;       // of any other
 constexpr std::int64_t kNow = 1'800'000'000;
@@ -113,7 +112,7 @@ class Walk {
     const bool vain = child.at.vain != from.at.vain && ((child.at.vain >> move) & 1) != 0;
     const bool fails = m.broken || program.split("gate").uniform() < (vain ? kVainFailure : kFlaky);
     seen_.insert(child.at);
-    add_row(from, child, m, fails);
+    add_row(from, child, move, fails);
     index_.count_at(m.direction, m.local, state_.program);
     if (mode_ != MemoryMode::random) index_.set_run(run_.rows);
     child.number = gains_.size() - 1;
@@ -121,15 +120,13 @@ class Walk {
     if (fails) failed_.insert({move, argument_class(from.at, move)});
     if (!fails && child.measured > nodes_[best_].measured) best_ = nodes_.size() - 1;
     run_.best.push_back(std::max(0.0, score_sim_state(task_, nodes_[best_].at)));
-    steps_ += 1;
-    failures_in_row_ = fails ? failures_in_row_ + 1 : 0;
+    progress_.add(fails ? std::nullopt : std::optional(child.measured));
     if (!fails) current_ = nodes_.size() - 1;
-    if (!fails && child.measured > highest_) highest_ = child.measured, highest_at_ = steps_;
-    if (steps_ >= kSteps || failures_in_row_ >= kFailures || steps_ - highest_at_ >= kPatience) restart();
+    if (progress_.ended()) restart();
   }
 
-  void add_row(const Node& from, const Node& child, const SimMove& m, bool fails) {
-    const auto move = static_cast<std::size_t>(&m - task_.moves.data());
+  void add_row(const Node& from, const Node& child, std::size_t move, bool fails) {
+    const SimMove& m = task_.moves[move];
     const TakenStep step{id_, gains_.size(), from.number, m.direction, m.local, {}, argument_class(from.at, move)};
     Evidence row = fails ? make_evidence(state_, step, EvidenceKind::failed, "mismatch", 0, kImplementer)
                          : make_evidence(state_, step, EvidenceKind::passed, "ok", child.measured - from.measured, kImplementer);
@@ -143,17 +140,15 @@ class Walk {
 
   void start_at(std::size_t node) {
     current_ = node;
-    steps_ = failures_in_row_ = highest_at_ = 0;
-    highest_ = nodes_[node].measured;
+    progress_ = TrajectoryProgress(nodes_[node].measured);
   }
 
   // To the best program, one on its path, or the root; false where nothing is left anywhere.
   bool restart() {
-    Rng draw = choices_.split("restart").split(restarts_++);
     std::vector<std::size_t> path;
     for (std::size_t at = best_; at != 0; at = nodes_[at].parent) path.push_back(at);
-    const std::size_t where = draw.below(4);   // as search/trajectory.cpp
-    start_at(where < 2 ? best_ : where == 2 && !path.empty() ? path[draw.below(path.size())] : 0);
+    const std::size_t kept = choose_trajectory_start(path.size(), choices_.split("restart").split(restarts_++));
+    start_at(kept == 0 ? 0 : path[path.size() - kept]);
     if (!find_options().empty()) return true;
     for (std::size_t k = nodes_.size(); k-- > 0;) {
       if (failures_[nodes_[k].number]) continue;
@@ -179,8 +174,7 @@ class Walk {
   std::vector<bool> failures_{false};
   std::size_t current_ = 0, best_ = 0;
   std::uint64_t restarts_ = 0;
-  int steps_ = 0, failures_in_row_ = 0, highest_at_ = 0;
-  double highest_ = 0;               // of the trajectory, at step highest_at_
+  TrajectoryProgress progress_;
 };
 
 }  // namespace
