@@ -83,6 +83,10 @@ std::optional<MemoryMode> parse_memory_mode(std::string_view name) {
   return std::nullopt;
 }
 
+bool is_blind(MemoryMode mode) {
+  return mode == MemoryMode::feedback || mode == MemoryMode::vanilla || mode == MemoryMode::ucb || mode == MemoryMode::random;
+}
+
 Decision decide(const EvidenceIndex& index, const DecisionState& state, const std::vector<LocalOption>& options,
                 const std::map<std::string, std::vector<std::string>>& triggers, const PolicyParameters& p, MemoryMode mode, Rng rng) {
   Decision decision;
@@ -122,7 +126,7 @@ Decision decide(const EvidenceIndex& index, const DecisionState& state, const st
       pick_local(index, state, p, &rng, &decision);
       break;
     default: {
-      if (index.tasks() < static_cast<std::size_t>(p.cold_tasks) && !state.model_picks && state.closed.empty()) {
+      if (index.is_cold() && !state.model_picks && state.closed.empty()) {
         // With next to nothing stored directions have no evidence, and draws as wide as the prior would drown the cost model:
         // all locals are drawn from as flat draws, by flat's predictor and this run.
         decision.locals = score_locals(index, state, options, p, mode);

@@ -1,6 +1,7 @@
 // Means of evidence with back-off over contexts (search-and-memory.md "The policy" 2):
-//   m_c(x) = (sum w (r - c_f fail - c_r [R < limit]) + kappa m_parent(x)) / (sum w + kappa)
+//   m_c(x) = (sum w (r - c_r [R < limit]) + kappa m_parent(x)) / (sum w + kappa)
 // over the contexts all < bottleneck < family at that bottleneck < this run at that bottleneck. Above `all` stands the static prior.
+// A local's failures have a rate of their own; a direction's are in its mean, each as a gain of -c_f.
 // A local whose gain hangs on another made before it has its rows with and without it apart (docs/decisions/0008).
 #include <algorithm>
 
@@ -80,16 +81,21 @@ struct EvidenceIndex::Impl {
     const auto it = context.sums.find(key);
     return it == context.sums.end() ? parent : it->second.mean(parent, kappa, parameters.failure_cost);
   }
-  // This run's rows at this bottleneck; nullptr without.
-  const Context* run_context() const { return mode == MemoryMode::no_run ? nullptr : find_context(run, state.bottleneck); }
+  // This run's rows at a bottleneck; nullptr without.
+  const Context* run_context(const std::string& bottleneck) const { return mode == MemoryMode::no_run ? nullptr : find_context(run, bottleneck); }
   std::vector<Level> levels() const { return levels_at(state.bottleneck); }
   std::vector<Level> levels_at(const std::string& bottleneck) const {
+    std::vector<Level> list = store_levels(bottleneck);
+    const Context* own = run_context(bottleneck);
+    if (own) list.push_back({own, parameters.kappa_run});
+    return list;
+  }
+  std::vector<Level> store_levels(const std::string& bottleneck) const {
     std::vector<Level> list{{&store->all, parameters.kappa}};
     if (mode != MemoryMode::no_context) {
       list.push_back({find_context(store->bottlenecks, bottleneck), parameters.kappa});
       list.push_back({find_context(store->families, family_context(state.task.family, bottleneck)), parameters.kappa});
     }
-    if (mode != MemoryMode::no_run) list.push_back({find_context(run, bottleneck), parameters.kappa_run});
     list.erase(std::remove_if(list.begin(), list.end(), [](const Level& l) { return !l.context; }), list.end());
     return list;
   }
@@ -98,7 +104,7 @@ struct EvidenceIndex::Impl {
     return mode == MemoryMode::no_prefix ? local : context.name_of(local, made);
   }
   double run_mean(EvidenceKey key, double prior) const {
-    const Context* own = run_context();
+    const Context* own = run_context(state.bottleneck);
     return own ? step(*own, key, prior, parameters.kappa_run) : prior;
   }
   double mean(EvidenceKey key, double prior) const {
@@ -114,8 +120,7 @@ struct EvidenceIndex::Impl {
   }
   double local_failure(const std::string& local, const std::set<std::string>& made) const {
     double rate = 0;
-    for (const Level& l : levels()) {
-      if (l.context == run_context()) continue;
+    for (const Level& l : store_levels(state.bottleneck)) {
       const auto it = l.context->sums.find(node_key('l', name_in(*l.context, local, made)));
       if (it != l.context->sums.end()) rate = it->second.failure(rate, l.kappa);
     }
@@ -142,8 +147,9 @@ struct EvidenceIndex::Impl {
   // What the row is worth in this run: modes that score what a local enables where they decide, with a store that tells, read its gain.
   double own_gain(const Evidence& row) const {
     const bool ahead = mode != MemoryMode::feedback && mode != MemoryMode::ucb && mode != MemoryMode::flat_plus;
-    return ahead && store->tasks.size() >= static_cast<std::size_t>(parameters.cold_tasks) ? row.gain : row.credit;
+    return ahead && !is_cold() ? row.gain : row.credit;
   }
+  bool is_cold() const { return store->tasks.size() < static_cast<std::size_t>(parameters.cold_tasks); }
 };
 
 EvidenceIndex::EvidenceIndex(std::vector<Evidence> store, const DecisionState& state, const PolicyParameters& parameters, MemoryMode mode)
@@ -166,6 +172,7 @@ void EvidenceIndex::set_run(const std::vector<Evidence>& rows) {
   impl_->decisions = 0;
   const DecisionState& state = impl_->state;
   const std::vector<MadeBefore> made = list_made(rows);
+  std::vector<double> weights(rows.size(), 0), values(rows.size(), 0);
   for (std::size_t k = 0; k < rows.size(); ++k) {
     const Evidence& row = rows[k];
     if (!is_counted(row, state.implementer)) continue;
@@ -175,16 +182,16 @@ void EvidenceIndex::set_run(const std::vector<Evidence>& rows) {
     const auto [at, fresh] = impl_->run.try_emplace(row.bottleneck);
     if (fresh) at->second.prerequisites = impl_->store->prerequisites(state.task.family, row.bottleneck);
     const bool ours = is_ours(row, state.implementer);
-    const double weight = weigh_evidence(row, state.device, state.now, impl_->parameters);
-    at->second.add(row, made[k].locals, ours, weight, value_evidence(row, impl_->own_gain(row), impl_->parameters));
-    if (ours) impl_->run_rows.push_back({row.local, made[k].locals, row.kind == EvidenceKind::failed, weight});
+    weights[k] = weigh_evidence(row, state.device, state.now, impl_->parameters);
+    values[k] = value_evidence(row, impl_->own_gain(row), impl_->parameters);
+    at->second.add(row, made[k].locals, ours, weights[k], values[k]);
+    if (ours) impl_->run_rows.push_back({row.local, made[k].locals, row.kind == EvidenceKind::failed, weights[k]});
   }
   for (std::size_t k = 0; k < rows.size(); ++k) {
     const Evidence& row = rows[k];
-    if (row.kind != EvidenceKind::passed || !is_counted(row, state.implementer)) continue;
-    const double value = value_evidence(row, impl_->own_gain(row), impl_->parameters);
-    const Deviation deviation = find_deviation(impl_->levels_at(row.bottleneck), row, made[k].locals, value);
-    impl_->run.at(row.bottleneck).add_edges(row, made[k].locals, weigh_evidence(row, state.device, state.now, impl_->parameters), deviation);
+    if (row.kind != EvidenceKind::passed) continue;   // all of these count
+    const Deviation deviation = find_deviation(impl_->levels_at(row.bottleneck), row, made[k].locals, values[k]);
+    impl_->run.at(row.bottleneck).add_edges(row, made[k].locals, weights[k], deviation);
   }
 }
 
@@ -208,7 +215,7 @@ double EvidenceIndex::local_edge(const std::string& from, const std::string& to,
 }
 double EvidenceIndex::local_run_mean(const std::string& local, double prior) const { return impl_->run_mean(node_key('l', local), prior); }
 double EvidenceIndex::local_run_edge(const std::string& from, const std::string& to, int lag, double prior) const {
-  const Context* own = impl_->run_context();
+  const Context* own = impl_->run_context(impl_->state.bottleneck);
   return own ? prior + own->gain(edge_key('L', from, own->name_of(to, impl_->state.made), lag), 0, impl_->parameters.kappa_run) : prior;
 }
 double EvidenceIndex::local_gain(const std::string& local, double prior) const { return impl_->local_gain(local, impl_->state.made, prior); }
@@ -243,5 +250,6 @@ std::uint64_t EvidenceIndex::run_rows(const std::string& local, const Digest& pr
   return count_of(impl_->locals_at, std::pair(local, program));
 }
 std::size_t EvidenceIndex::tasks() const { return impl_->store->tasks.size(); }
+bool EvidenceIndex::is_cold() const { return impl_->is_cold(); }
 
 }  // namespace cairn

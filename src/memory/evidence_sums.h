@@ -39,11 +39,6 @@ inline EvidenceKey edge_key(char kind, std::string_view from, std::string_view t
 
 using EvidenceSums = std::unordered_map<EvidenceKey, EvidenceSum>;
 
-// Adds the row to a node.
-void add_evidence(const Evidence& row, bool ours, double weight, double value, EvidenceKey node, EvidenceSums* sums);
-// Adds by how much a passed row deviates from its node to the edges that lead there from what came before.
-void add_deviation(const Prefix& before, char kind, const std::string& name, double weight, double deviation, EvidenceSums* sums);
-
 // w = certificate x 2^(-age / half life) x device; failures have no certificate.
 double weigh_evidence(const Evidence& row, const DeviceMark& device, std::int64_t now, const PolicyParameters& parameters);
 

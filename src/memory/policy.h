@@ -62,6 +62,8 @@ enum class MemoryMode : std::uint8_t {
 };
 std::string_view memory_mode_name(MemoryMode mode);
 std::optional<MemoryMode> parse_memory_mode(std::string_view name);
+// Whether the mode knows nothing of other runs.
+bool is_blind(MemoryMode mode);
 
 // What a run reads of the store, weighed once for a device, a date and a kind of implementer; runs over different tasks
 // share it. The modes that know nothing of other runs share one that is empty.
@@ -116,6 +118,7 @@ class EvidenceIndex {
   std::uint64_t run_decisions(const std::string& direction, const Digest& program) const;   // n_{s,g}
   std::uint64_t run_rows(const std::string& local, const Digest& program) const;            // n_{s,l}
   std::size_t tasks() const;                                     // distinct, of other runs
+  bool is_cold() const;                                          // they are fewer than cold_tasks: the nearest say more than contexts do
 
  private:
   struct Impl;

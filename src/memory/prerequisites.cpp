@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <string_view>
-#include <utility>
+
+#include "memory/trajectories.h"
 
 namespace cairn {
 
@@ -28,18 +28,14 @@ struct LocalGains {
 }  // namespace
 
 std::vector<MadeBefore> list_made(const std::vector<Evidence>& rows) {
-  std::map<std::pair<std::string_view, std::uint64_t>, const Evidence*> passed;
-  for (const Evidence& row : rows) {
-    if (row.kind == EvidenceKind::passed) passed.emplace(std::pair(std::string_view(row.run), row.number), &row);
-  }
+  Trajectories passed;
+  for (const Evidence& row : rows) passed.add(row);
   std::vector<MadeBefore> made(rows.size());
   for (std::size_t k = 0; k < rows.size(); ++k) {
-    for (const Evidence* at = &rows[k]; at->parent < at->number;) {
-      const auto up = passed.find({at->run, at->parent});
-      if (up == passed.end()) break;
-      at = up->second;
-      made[k].locals.insert(at->local);
-      if (at->gain < 0) made[k].losses[at->local] += at->gain;
+    for (const Evidence* step : passed.path_to(rows[k])) {
+      if (step == &rows[k]) continue;
+      made[k].locals.insert(step->local);
+      if (step->gain < 0) made[k].losses[step->local] += step->gain;
     }
   }
   return made;

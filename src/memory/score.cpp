@@ -71,8 +71,6 @@ std::vector<double> prefix_weights(const Prefix& prefix, const PolicyParameters&
 
 std::vector<Scored> score_locals(const EvidenceIndex& index, const DecisionState& state, const std::vector<LocalOption>& options,
                                  const PolicyParameters& p, MemoryMode mode) {
-  // Of few tasks the nearest say more than contexts do.
-  const bool cold = index.tasks() < static_cast<std::size_t>(p.cold_tasks);
   const bool steps = mode != MemoryMode::no_prefix && mode != MemoryMode::feedback;
   const std::vector<double> weights = steps ? prefix_weights(state.locals, p, mode) : std::vector<double>();
   std::vector<Scored> scored;
@@ -87,7 +85,7 @@ std::vector<Scored> score_locals(const EvidenceIndex& index, const DecisionState
       case MemoryMode::flat_plus: s.terms.push_back({"nearest tasks and this run", index.local_run_mean(option.local, flat_value(index, option, p))}); break;
       case MemoryMode::ucb: s.terms.push_back({"this run", index.local_run_mean(option.local, 0)}); break;
       default:
-        if (cold) {
+        if (index.is_cold()) {
           add_run_terms(index, state, option.local, flat_value(index, option, p), weights, &s);
         } else {
           add_local_terms(index, state, option.local, p.predicted * option.predicted_gain, weights, p, &s);

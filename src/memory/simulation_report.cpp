@@ -10,10 +10,6 @@ namespace {
 
 constexpr int kFirstTask = 1000;   // tasks under comparison are none of the store's
 
-bool is_blind(MemoryMode mode) {
-  return mode == MemoryMode::feedback || mode == MemoryMode::vanilla || mode == MemoryMode::ucb || mode == MemoryMode::random;
-}
-
 // Snapshots that modes share: of the store, of all but a family, of nothing.
 class Snapshots {
  public:

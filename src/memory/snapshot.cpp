@@ -20,8 +20,7 @@ double device_weight(const DeviceMark& a, const DeviceMark& b, const PolicyParam
   return a.kind == b.kind ? p.device_kind : p.device_other;
 }
 
-}  // namespace
-
+// Adds the row to a node.
 void add_evidence(const Evidence& row, bool ours, double weight, double value, EvidenceKey node, EvidenceSums* sums) {
   EvidenceSum& sum = (*sums)[node];
   if (row.kind != EvidenceKind::passed) {
@@ -33,6 +32,7 @@ void add_evidence(const Evidence& row, bool ours, double weight, double value, E
   sum.value += weight * value;
 }
 
+// Adds by how much a passed row deviates from its node to the edges that lead there from what came before.
 void add_deviation(const Prefix& before, char kind, const std::string& name, double weight, double deviation, EvidenceSums* sums) {
   for (std::size_t lag = 1; lag <= before.size(); ++lag) {
     const std::string& from = before[lag - 1];
@@ -42,6 +42,8 @@ void add_deviation(const Prefix& before, char kind, const std::string& name, dou
     sum.value += weight * deviation;
   }
 }
+
+}  // namespace
 
 void Context::add(const Evidence& row, const std::set<std::string>& made, bool ours, double weight, double value) {
   add_evidence(row, ours, weight, value, node_key('d', row.direction), &sums);
@@ -98,44 +100,47 @@ double measure_task_distance(const TaskMark& a, const TaskMark& b, const PolicyP
 EvidenceSnapshot::EvidenceSnapshot(std::vector<Evidence> store, const DecisionState& state, const PolicyParameters& p, MemoryMode mode) {
   const auto impl = std::make_shared<Impl>();
   impl_ = impl;
-  if (mode == MemoryMode::feedback || mode == MemoryMode::vanilla || mode == MemoryMode::ucb || mode == MemoryMode::random) return;
+  if (is_blind(mode)) return;
   const auto uncounted = [&](const Evidence& row) { return !is_counted(row, state.implementer); };
   store.erase(std::remove_if(store.begin(), store.end(), uncounted), store.end());
   impl->rows = std::move(store);
   const std::vector<MadeBefore> made = list_made(impl->rows);
-  // A context knows of the prerequisites that the wider one does, unless it knows better.
-  std::unordered_map<Context*, std::vector<PathRow>> rows_of;
-  const auto contexts_of = [&](const Evidence& row) {
-    return std::array{&impl->all, &impl->bottlenecks[row.bottleneck], &impl->families[family_context(row.task.family, row.bottleneck)]};
+  // Where a row counts, the widest context first, and how much.
+  struct Placed {
+    std::array<Context*, 3> contexts;
+    double weight = 0;
   };
+  std::vector<Placed> placed;
+  std::unordered_map<Context*, std::vector<PathRow>> rows_of;
+  std::unordered_map<const Context*, const Context*> wider;
   for (std::size_t k = 0; k < impl->rows.size(); ++k) {
     const Evidence& row = impl->rows[k];
-    for (Context* context : contexts_of(row)) rows_of[context].push_back({&row, weigh_evidence(row, state.device, state.now, p), &made[k]});
+    Context* const bottleneck = &impl->bottlenecks[row.bottleneck];
+    Context* const family = &impl->families[family_context(row.task.family, row.bottleneck)];
+    placed.push_back({{&impl->all, bottleneck, family}, weigh_evidence(row, state.device, state.now, p)});
+    for (Context* context : placed[k].contexts) rows_of[context].push_back({&row, placed[k].weight, &made[k]});
+    wider[family] = bottleneck;
     impl->counts[row.local] += 1;
     impl->tasks[row.task.name].push_back(k);
   }
   for (auto& [context, rows] : rows_of) context->prerequisites = find_prerequisites(rows, p);
-  for (std::size_t level = 1; level < 3; ++level) {
-    for (const auto& [context, rows] : rows_of) {
-      const auto contexts = contexts_of(*rows.front().row);
-      if (contexts[level] != context) continue;
-      const Prerequisites& wider = contexts[level - 1]->prerequisites;
-      context->prerequisites.insert(wider.begin(), wider.end());
-    }
-  }
+  // A context knows of the prerequisites that the wider one does, unless it knows better.
+  const auto inherit = [](Context* context, const Context& from) { context->prerequisites.insert(from.prerequisites.begin(), from.prerequisites.end()); };
+  for (auto& [name, context] : impl->bottlenecks) inherit(&context, impl->all);
+  for (auto& [name, context] : impl->families) inherit(&context, *wider.at(&context));
   for (std::size_t k = 0; k < impl->rows.size(); ++k) {
     const Evidence& row = impl->rows[k];
-    const double weight = weigh_evidence(row, state.device, state.now, p);
-    for (Context* context : contexts_of(row)) context->add(row, made[k].locals, is_ours(row, state.implementer), weight, value_evidence(row, row.gain, p));
+    const double value = value_evidence(row, row.gain, p);
+    for (Context* context : placed[k].contexts) context->add(row, made[k].locals, is_ours(row, state.implementer), placed[k].weight, value);
   }
   // A row deviates from what its local gains in its own family at its bottleneck: between families locals gain on other scales.
   for (std::size_t k = 0; k < impl->rows.size(); ++k) {
     const Evidence& row = impl->rows[k];
     if (row.kind != EvidenceKind::passed) continue;
     std::vector<Level> levels;
-    for (const Context* context : contexts_of(row)) levels.push_back({context, p.kappa});
+    for (const Context* context : placed[k].contexts) levels.push_back({context, p.kappa});
     const Deviation deviation = find_deviation(levels, row, made[k].locals, value_evidence(row, row.gain, p));
-    for (Context* context : contexts_of(row)) context->add_edges(row, made[k].locals, weigh_evidence(row, state.device, state.now, p), deviation);
+    for (Context* context : placed[k].contexts) context->add_edges(row, made[k].locals, placed[k].weight, deviation);
   }
 }
 

@@ -1,7 +1,7 @@
 // Passed rows of runs as the trees they grew in. Internal to the policy and to recall.
 #pragma once
 #include <map>
-#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,12 +12,13 @@ namespace cairn {
 // Rows by run and number; they must outlive this.
 class Trajectories {
  public:
+  using Rows = std::map<std::pair<std::string_view, std::uint64_t>, const Evidence*>;
   // Failed, host and inner rows are no part of a trajectory.
   void add(const Evidence& row) {
-    if (row.kind == EvidenceKind::passed) rows_.emplace(std::pair{row.run, row.number}, &row);
+    if (row.kind == EvidenceKind::passed) rows_.emplace(std::pair{std::string_view(row.run), row.number}, &row);
   }
   // All rows, by run and number.
-  const std::map<std::pair<std::string, std::uint64_t>, const Evidence*>& rows() const { return rows_; }
+  const Rows& rows() const { return rows_; }
   // The rows from the first known step to this one.
   std::vector<const Evidence*> path_to(const Evidence& row) const {
     std::vector<const Evidence*> path;
@@ -36,7 +37,7 @@ class Trajectories {
     const auto up = row.parent < row.number ? rows_.find({row.run, row.parent}) : rows_.end();
     return up == rows_.end() ? nullptr : up->second;
   }
-  std::map<std::pair<std::string, std::uint64_t>, const Evidence*> rows_;
+  Rows rows_;
 };
 
 }  // namespace cairn
